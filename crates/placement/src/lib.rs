@@ -1,1 +1,3 @@
-//! placeholder
+//! Slices, placement groups and gangs of mobula: which hosts and chips a piece of work runs on, or why it waits.
+
+pub mod topology;
