@@ -1,0 +1,3 @@
+//! Integration tests: the public faces of the crates, together.
+
+mod core;

@@ -1,0 +1,6 @@
+//! The program that child processes of the tests run.
+
+use mobula_tests as _;
+
+#[mobula_macros::main]
+async fn main() {}
