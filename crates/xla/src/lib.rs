@@ -50,6 +50,7 @@ mod pjrt;
 pub mod plugin;
 pub mod program;
 pub mod sharding;
+pub mod virtual_slice;
 mod wire;
 
 pub use pjrt::{Code, LibraryError, LiveHandles, PjrtError};

@@ -8,3 +8,5 @@ mod collectives;
 mod support;
 #[path = "it/training.rs"]
 mod training;
+#[path = "it/virtual_slice.rs"]
+mod virtual_slice;

@@ -173,10 +173,14 @@ impl Client {
     /// Once polled, the job runs even if the future is dropped; its result is dropped then.
     pub(crate) async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let (done, result) = oneshot::channel();
-        let job: Job = Box::new(move || drop(done.send(job())));
-        // The thread receives as long as a sender lives, and `self` holds one.
-        self.0.jobs.send(job).ok()?;
+        self.submit(move || drop(done.send(job())));
         result.await.ok()
+    }
+
+    /// Lets the client's thread run `job` behind all earlier ones.
+    pub(crate) fn submit(&self, job: impl FnOnce() + Send + 'static) {
+        // The thread receives as long as a sender lives, and `self` holds one.
+        self.0.jobs.send(Box::new(job)).expect("the client's thread receives jobs");
     }
 }
 
