@@ -10,7 +10,7 @@
 //!   leave or report anew.
 //!
 //! # Invariants
-//! - **I1** A slice is whole exactly when [`Slice::lacks`] is empty.
+//! - **I1** A slice is whole exactly when [`Inventory::lacks`] finds nothing.
 //! - **I2** A host sits on at most one seat of one slice.
 //! - **I3** A lost host keeps its seat, with when and why, until it comes back, leaves, or another takes the seat.
 //! - **I4** The index of a host is not given to another while anything is still reserved on it ([`Inventory::forget`]).
@@ -36,6 +36,7 @@ pub use name::{HostName, NAME_LEN_MAX, NameError, SliceName};
 pub(crate) use name::{check as check_name, name_type};
 pub use resources::{Quantity, QuantityError, Resources, Shortage};
 pub use slice::{Lack, LackCause, Slice, SliceIndex};
+pub(crate) use time::Age;
 pub use time::Timestamp;
 
 /// Why something could not be noted about a host. Never worth a retry.
@@ -273,7 +274,7 @@ impl Inventory {
                 slice.spec() != membership.spec && slice.members().iter().all(lost)
             });
             if stale {
-                let members: Vec<_> = self.slice(index).map(Slice::members).unwrap_or_default();
+                let members = self.slice(index).map(|slice| slice.members().to_vec()).unwrap_or_default();
                 for member in members {
                     self.depart_from(index, member, change);
                 }
@@ -333,7 +334,7 @@ impl Inventory {
     /// When those who agreed on a slice's shape are gone, the eldest of the others says what it is.
     fn found_anew(&mut self, index: SliceIndex, change: &mut Change) {
         let Some(slice) = self.slice(index) else { return };
-        let members = slice.members();
+        let members = slice.members().to_vec();
         let of = |host: &HostIndex| self.host(*host).and_then(|host| host.membership.as_ref());
         if members.iter().filter_map(of).any(|membership| membership.spec == slice.spec()) {
             return;

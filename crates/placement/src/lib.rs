@@ -2,4 +2,5 @@
 
 pub mod inventory;
 pub mod ledger;
+pub mod scheduler;
 pub mod topology;

@@ -38,6 +38,7 @@ pub use error::{
 };
 pub use generation::Generation;
 pub use grid::{Block, Coord, Grid};
+pub(crate) use nearest::distance;
 pub use picture::Picture;
 pub use pod_type::PodType;
 pub use shape::{EXTENT_MAX, TEXT_LEN_MAX, Topology};

@@ -78,8 +78,9 @@ impl Slice {
         self.ready_count
     }
 
-    pub(super) fn members(&self) -> Vec<HostIndex> {
-        self.members.clone()
+    /// Every host that says it is part of the slice, in the order in which they came.
+    pub fn members(&self) -> &[HostIndex] {
+        &self.members
     }
 
     /// Everyone who claims the seat or the worker id of a membership.

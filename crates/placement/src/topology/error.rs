@@ -209,6 +209,18 @@ pub enum SubSliceError {
         /// The parts that fit.
         fitting: Vec<Topology>,
     },
+    /// A part past the last.
+    #[error("take part {index} of a {slice} slice cut into {shape}: there are {len}")]
+    NoSuchPart {
+        /// The topology of the slice.
+        slice: Topology,
+        /// The shape of the parts.
+        shape: Topology,
+        /// The part asked for.
+        index: u32,
+        /// How many there are.
+        len: u32,
+    },
     /// A coordinate outside the slice.
     #[error("place chip {chip} in a {topology} slice: out of bounds")]
     OutOfBounds {

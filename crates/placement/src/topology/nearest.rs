@@ -17,7 +17,8 @@ pub(super) fn nearest(generation: Generation, asked: Topology) -> Vec<Topology> 
     shapes
 }
 
-fn distance(asked: Topology, shape: Topology) -> u64 {
+/// How far a shape is from the one asked for; 0 when only the order of the axes differs.
+pub(crate) fn distance(asked: Topology, shape: Topology) -> u64 {
     if asked.dims() != shape.dims() {
         return ratio(u64::from(asked.chips()), u64::from(shape.chips()));
     }

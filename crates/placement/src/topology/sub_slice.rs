@@ -1,5 +1,7 @@
 //! Parts of a slice: rectangles of chips, aligned to their own shape, wired inside.
 
+use serde::{Deserialize, Serialize};
+
 use super::bundle::process_block;
 use super::chips::ChipSet;
 use super::error::SubSliceError;
@@ -17,12 +19,41 @@ pub struct Tiling {
 }
 
 /// One part of a slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "SubSliceRecord", into = "SubSliceRecord")]
 pub struct SubSlice {
     spec: SliceSpec,
     shape: Topology,
     index: u32,
     chips: Block,
+}
+
+/// A [`SubSlice`] as it travels; worked out again where it arrives.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct SubSliceRecord {
+    spec: SliceSpec,
+    shape: Topology,
+    index: u32,
+}
+
+impl From<SubSlice> for SubSliceRecord {
+    fn from(part: SubSlice) -> Self {
+        Self { spec: part.spec, shape: part.shape, index: part.index }
+    }
+}
+
+impl TryFrom<SubSliceRecord> for SubSlice {
+    type Error = SubSliceError;
+
+    fn try_from(record: SubSliceRecord) -> Result<Self, Self::Error> {
+        let tiling = record.spec.tiling(record.shape)?;
+        tiling.part(record.index).ok_or(SubSliceError::NoSuchPart {
+            slice: record.spec.topology(),
+            shape: record.shape,
+            index: record.index,
+            len: tiling.len(),
+        })
+    }
 }
 
 /// What a part of a slice takes of one host.

@@ -1,0 +1,88 @@
+//! What is kept for requests that have waited longer than their patience.
+//!
+//! A keep names blocks of slices. Whoever ranks behind the keeper cannot have anything that overlaps them; whoever ranks
+//! before it can. So what the keeper waits for drains, and is granted to it once it is free.
+
+use std::collections::BTreeMap;
+
+use super::queue::Rank;
+use crate::inventory::SliceIndex;
+use crate::ledger::RequestId;
+use crate::topology::{Block, SliceSpec};
+
+/// What is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// These blocks, in chip coordinates of their slices.
+    Blocks(Vec<(SliceIndex, Block)>),
+    /// Every slice of these kinds: for one that waits although its blocks did not drain.
+    Kinds(Vec<SliceSpec>),
+}
+
+/// Everything that is kept, by keeper.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Keeps {
+    keeps: BTreeMap<Rank, (RequestId, Keep)>,
+    blocks: BTreeMap<SliceIndex, Vec<(Rank, Block)>>,
+}
+
+impl Keeps {
+    pub(super) fn insert(&mut self, rank: Rank, id: RequestId, keep: Keep) {
+        self.remove(rank);
+        if let Keep::Blocks(blocks) = &keep {
+            for &(slice, block) in blocks {
+                self.blocks.entry(slice).or_default().push((rank, block));
+            }
+        }
+        self.keeps.insert(rank, (id, keep));
+    }
+
+    /// Gives up what is kept for a rank; says whether anything was.
+    pub(super) fn remove(&mut self, rank: Rank) -> bool {
+        let Some((_, keep)) = self.keeps.remove(&rank) else { return false };
+        if let Keep::Blocks(blocks) = keep {
+            for (slice, _) in blocks {
+                if let Some(kept) = self.blocks.get_mut(&slice) {
+                    kept.retain(|(keeper, _)| *keeper != rank);
+                    if kept.is_empty() {
+                        self.blocks.remove(&slice);
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    pub(super) fn find(&self, rank: Rank) -> Option<&Keep> {
+        self.keeps.get(&rank).map(|(_, keep)| keep)
+    }
+
+    /// Every keeper.
+    pub(super) fn keepers(&self) -> impl Iterator<Item = (Rank, &RequestId)> {
+        self.keeps.iter().map(|(&rank, (id, _))| (rank, id))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.keeps.is_empty()
+    }
+
+    /// The first of those before `rank` for whom the block is kept.
+    pub(super) fn keeper(
+        &self,
+        rank: Rank,
+        slice: SliceIndex,
+        spec: SliceSpec,
+        block: Block,
+    ) -> Option<(Rank, &RequestId)> {
+        if self.keeps.is_empty() {
+            return None;
+        }
+        let kept = self.blocks.get(&slice).into_iter().flatten();
+        let by_block = kept.filter(|(keeper, kept)| *keeper < rank && kept.overlaps(block));
+        let by_block = by_block.map(|(keeper, _)| *keeper).min();
+        let of_kind = |keep: &Keep| matches!(keep, Keep::Kinds(kinds) if kinds.contains(&spec));
+        let by_kind = self.keeps.range(..rank).find(|(_, (_, keep))| of_kind(keep));
+        let first = by_block.into_iter().chain(by_kind.map(|(&keeper, _)| keeper)).min()?;
+        self.keeps.get(&first).map(|(id, _)| (first, id))
+    }
+}

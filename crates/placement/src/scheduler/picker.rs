@@ -1,0 +1,108 @@
+//! Which slices, and which parts of them, a demand gets. One way of choosing a file.
+
+mod part;
+mod whole;
+
+pub(super) use part::pick as part;
+pub(super) use whole::pick as whole;
+
+use super::floor::Floor;
+use super::keeps::Keeps;
+use super::queue::Rank;
+use super::request::SliceAsk;
+use crate::inventory::{HostIndex, SliceIndex};
+use crate::ledger::Take;
+use crate::topology::{Block, ChipSet, SliceSpec, SubSlice};
+
+/// A slice or a part of one, chosen but not yet taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pick {
+    pub(super) slice: SliceIndex,
+    pub(super) spec: SliceSpec,
+    pub(super) part: Option<SubSlice>,
+}
+
+/// What an ask wants of every host, and who is asking.
+#[derive(Clone, Copy)]
+pub(super) struct Asker<'a> {
+    pub(super) ask: &'a SliceAsk,
+    pub(super) rank: Rank,
+    pub(super) keeps: &'a Keeps,
+}
+
+impl Asker<'_> {
+    /// Whether slices of a kind are made as asked.
+    fn takes_kind(&self, spec: SliceSpec) -> bool {
+        self.ask.chips_per_host.is_none_or(|chips| chips == spec.chips_per_host())
+    }
+
+    /// Whether every open host and every block is as good as any other.
+    fn takes_any(&self) -> bool {
+        self.keeps.is_empty() && self.ask.labels.is_any() && self.ask.resources_per_host.is_none()
+    }
+
+    /// Whether a host is labelled as asked and has enough beside its chips.
+    fn takes_host(&self, floor: &Floor, host: HostIndex) -> bool {
+        let labelled = || {
+            let host = floor.inventory.host(host);
+            host.is_some_and(|host| self.ask.labels.accepts(host.labels()))
+        };
+        let provided = || {
+            let account = floor.ledger.account(host);
+            account.is_some_and(|account| account.covers(&self.ask.resources_per_host))
+        };
+        (self.ask.labels.is_any() || labelled()) && (self.ask.resources_per_host.is_none() || provided())
+    }
+
+    /// Whether a block may be had: kept for nobody who goes first, and every host of it as asked.
+    fn takes_block(&self, floor: &Floor, slice: SliceIndex, spec: SliceSpec, block: Block) -> bool {
+        if self.keeps.keeper(self.rank, slice, spec, block).is_some() {
+            return false;
+        }
+        if self.ask.labels.is_any() && self.ask.resources_per_host.is_none() {
+            return true;
+        }
+        let Some(record) = floor.inventory.slice(slice) else { return false };
+        let places = places_of(spec, block);
+        places
+            .into_iter()
+            .all(|place| record.ready_host(place).is_some_and(|host| self.takes_host(floor, host)))
+    }
+}
+
+/// The places of the hosts that have a chip in a block.
+pub(super) fn places_of(spec: SliceSpec, block: Block) -> Vec<u32> {
+    let mut places: Vec<u32> =
+        block.coords().filter_map(|chip| spec.owner_of(chip)).map(|(place, _)| place).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// The whole of a slice as a block.
+pub(super) fn whole_block(spec: SliceSpec) -> Block {
+    Block { origin: crate::topology::Coord::default(), extents: spec.chip_grid() }
+}
+
+impl Pick {
+    /// The chips of each place that the pick covers, in rank order.
+    pub(super) fn places(&self) -> Vec<(u32, ChipSet)> {
+        match self.part {
+            Some(part) => part.hosts().iter().map(|host| (host.worker, host.chips)).collect(),
+            None => {
+                let chips = ChipSet::first(self.spec.chips_per_host());
+                (0..self.spec.hosts()).map(|place| (place, chips)).collect()
+            }
+        }
+    }
+
+    /// What taking the pick takes of each host; `None` when a seat is not ready.
+    pub(super) fn takes(&self, floor: &Floor, ask: &SliceAsk) -> Option<Vec<Take>> {
+        let slice = floor.inventory.slice(self.slice)?;
+        let take = |(place, chips)| {
+            let host = slice.ready_host(place)?;
+            Some(Take { host, chips, resources: ask.resources_per_host.clone() })
+        };
+        self.places().into_iter().map(take).collect()
+    }
+}
