@@ -38,67 +38,97 @@ pub enum DType {
     F8E8M0Fnu,
 }
 
-/// Each type with its number in the C API, its size in bytes, its name in StableHLO and its name here.
-const TABLE: &[(DType, i32, usize, &str, &str)] = &[
-    (DType::Bool, 1, 1, "i1", "bool"),
-    (DType::I8, 2, 1, "i8", "i8"),
-    (DType::I16, 3, 2, "i16", "i16"),
-    (DType::I32, 4, 4, "i32", "i32"),
-    (DType::I64, 5, 8, "i64", "i64"),
-    (DType::U8, 6, 1, "ui8", "u8"),
-    (DType::U16, 7, 2, "ui16", "u16"),
-    (DType::U32, 8, 4, "ui32", "u32"),
-    (DType::U64, 9, 8, "ui64", "u64"),
-    (DType::F16, 10, 2, "f16", "f16"),
-    (DType::F32, 11, 4, "f32", "f32"),
-    (DType::F64, 12, 8, "f64", "f64"),
-    (DType::Bf16, 13, 2, "bf16", "bf16"),
-    (DType::C64, 14, 8, "complex<f32>", "c64"),
-    (DType::C128, 15, 16, "complex<f64>", "c128"),
-    (DType::F8E5M2, 16, 1, "f8E5M2", "f8e5m2"),
-    (DType::F8E4M3Fn, 17, 1, "f8E4M3FN", "f8e4m3fn"),
-    (DType::F8E4M3B11Fnuz, 18, 1, "f8E4M3B11FNUZ", "f8e4m3b11fnuz"),
-    (DType::F8E5M2Fnuz, 19, 1, "f8E5M2FNUZ", "f8e5m2fnuz"),
-    (DType::F8E4M3Fnuz, 20, 1, "f8E4M3FNUZ", "f8e4m3fnuz"),
-    (DType::F8E4M3, 26, 1, "f8E4M3", "f8e4m3"),
-    (DType::F8E3M4, 27, 1, "f8E3M4", "f8e3m4"),
-    (DType::F8E8M0Fnu, 28, 1, "f8E8M0FNU", "f8e8m0fnu"),
+/// What is known about a type.
+struct Row {
+    dtype: DType,
+    /// `PJRT_Buffer_Type`.
+    raw: i32,
+    /// `xla.PrimitiveType`.
+    hlo: u64,
+    size_bytes: usize,
+    /// The name in StableHLO.
+    stablehlo: &'static str,
+    /// The name here.
+    name: &'static str,
+}
+
+const fn row(
+    dtype: DType,
+    raw: i32,
+    hlo: u64,
+    size_bytes: usize,
+    stablehlo: &'static str,
+    name: &'static str,
+) -> Row {
+    Row { dtype, raw, hlo, size_bytes, stablehlo, name }
+}
+
+/// All types.
+const TABLE: &[Row] = &[
+    row(DType::Bool, 1, 1, 1, "i1", "bool"),
+    row(DType::I8, 2, 2, 1, "i8", "i8"),
+    row(DType::I16, 3, 3, 2, "i16", "i16"),
+    row(DType::I32, 4, 4, 4, "i32", "i32"),
+    row(DType::I64, 5, 5, 8, "i64", "i64"),
+    row(DType::U8, 6, 6, 1, "ui8", "u8"),
+    row(DType::U16, 7, 7, 2, "ui16", "u16"),
+    row(DType::U32, 8, 8, 4, "ui32", "u32"),
+    row(DType::U64, 9, 9, 8, "ui64", "u64"),
+    row(DType::F16, 10, 10, 2, "f16", "f16"),
+    row(DType::F32, 11, 11, 4, "f32", "f32"),
+    row(DType::F64, 12, 12, 8, "f64", "f64"),
+    row(DType::Bf16, 13, 16, 2, "bf16", "bf16"),
+    row(DType::C64, 14, 15, 8, "complex<f32>", "c64"),
+    row(DType::C128, 15, 18, 16, "complex<f64>", "c128"),
+    row(DType::F8E5M2, 16, 19, 1, "f8E5M2", "f8e5m2"),
+    row(DType::F8E4M3Fn, 17, 20, 1, "f8E4M3FN", "f8e4m3fn"),
+    row(DType::F8E4M3B11Fnuz, 18, 23, 1, "f8E4M3B11FNUZ", "f8e4m3b11fnuz"),
+    row(DType::F8E5M2Fnuz, 19, 25, 1, "f8E5M2FNUZ", "f8e5m2fnuz"),
+    row(DType::F8E4M3Fnuz, 20, 24, 1, "f8E4M3FNUZ", "f8e4m3fnuz"),
+    row(DType::F8E4M3, 26, 28, 1, "f8E4M3", "f8e4m3"),
+    row(DType::F8E3M4, 27, 29, 1, "f8E3M4", "f8e3m4"),
+    row(DType::F8E8M0Fnu, 28, 33, 1, "f8E8M0FNU", "f8e8m0fnu"),
 ];
 
 impl DType {
-    fn row(self) -> &'static (DType, i32, usize, &'static str, &'static str) {
-        TABLE.iter().find(|row| row.0 == self).expect("the table has every type")
+    fn row(self) -> &'static Row {
+        TABLE.iter().find(|row| row.dtype == self).expect("the table has every type")
     }
 
     /// The size of one element in bytes.
     pub fn size_bytes(self) -> usize {
-        self.row().2
+        self.row().size_bytes
     }
 
     /// The name in StableHLO, such as `i1` for booleans.
     pub fn stablehlo_name(self) -> &'static str {
-        self.row().3
+        self.row().stablehlo
     }
 
     /// The number of the type in the C API.
     pub(crate) fn raw(self) -> i32 {
-        self.row().1
+        self.row().raw
     }
 
     /// The type with the number `raw` in the C API, where it is represented.
     pub(crate) fn from_raw(raw: i32) -> Option<DType> {
-        TABLE.iter().find(|row| row.1 == raw).map(|row| row.0)
+        TABLE.iter().find(|row| row.raw == raw).map(|row| row.dtype)
+    }
+
+    /// The type with the number `hlo` in XLA's own messages, where it is represented.
+    pub(crate) fn from_hlo(hlo: u64) -> Option<DType> {
+        TABLE.iter().find(|row| row.hlo == hlo).map(|row| row.dtype)
     }
 
     /// The type with this name in StableHLO, where it is represented.
     pub(crate) fn from_stablehlo(name: &str) -> Option<DType> {
-        TABLE.iter().find(|row| row.3 == name).map(|row| row.0)
+        TABLE.iter().find(|row| row.stablehlo == name).map(|row| row.dtype)
     }
 }
 
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.row().4)
+        f.write_str(self.row().name)
     }
 }
 
@@ -202,9 +232,10 @@ mod tests {
     #[test]
     fn numbers_and_names_are_unique() {
         for (index, row) in TABLE.iter().enumerate() {
-            assert_eq!(DType::from_raw(row.1), Some(row.0));
-            assert_eq!(DType::from_stablehlo(row.3), Some(row.0));
-            assert!(TABLE[..index].iter().all(|other| other.4 != row.4));
+            assert_eq!(DType::from_raw(row.raw), Some(row.dtype));
+            assert_eq!(DType::from_hlo(row.hlo), Some(row.dtype));
+            assert_eq!(DType::from_stablehlo(row.stablehlo), Some(row.dtype));
+            assert!(TABLE[..index].iter().all(|other| other.name != row.name));
         }
     }
 

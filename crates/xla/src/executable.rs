@@ -14,6 +14,7 @@
 
 mod bind;
 mod error;
+mod hlo;
 mod options;
 
 #[cfg(test)]
@@ -24,7 +25,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Weak};
 
-pub use error::{ArgumentError, CompileError, OutputMismatch, RunError, RunFailure};
+pub use error::{ArgumentError, CompileError, RunError, RunFailure, SignatureMismatch};
 
 use crate::array::{Array, Cell, Held};
 use crate::client::Device;

@@ -105,6 +105,7 @@ struct Inner {
     name: String,
     code: Vec<u8>,
     signature: Signature,
+    is_signature_read: bool,
     partitioner: Partitioner,
     digest: ProgramDigest,
 }
@@ -120,7 +121,7 @@ impl Program {
         let text = text.into();
         check_size(text.len())?;
         let module = parse::module(&text)?;
-        Ok(Program::new(module.name, text.into_bytes(), module.signature, module.partitioner))
+        Ok(Program::new(module.name, text.into_bytes(), module.signature, true, module.partitioner))
     }
 
     /// A program from text or bytecode with a signature given by hand.
@@ -135,7 +136,7 @@ impl Program {
         check_size(code.len())?;
         let shardy = code.windows(4).any(|word| word == b"sdy." || word == b"sdy\0");
         let partitioner = if shardy { Partitioner::Shardy } else { Partitioner::Gspmd };
-        Ok(Program::new("main".to_owned(), code, signature, partitioner))
+        Ok(Program::new("main".to_owned(), code, signature, false, partitioner))
     }
 
     /// A program from a file of text.
@@ -166,13 +167,20 @@ impl Program {
     #[must_use]
     pub fn with_partitioner(&self, partitioner: Partitioner) -> Program {
         let inner = &self.0;
-        Program::new(inner.name.clone(), inner.code.clone(), inner.signature.clone(), partitioner)
+        let (name, code, signature) = (inner.name.clone(), inner.code.clone(), inner.signature.clone());
+        Program::new(name, code, signature, inner.is_signature_read, partitioner)
     }
 
-    fn new(name: String, code: Vec<u8>, signature: Signature, partitioner: Partitioner) -> Program {
+    fn new(
+        name: String,
+        code: Vec<u8>,
+        signature: Signature,
+        is_signature_read: bool,
+        partitioner: Partitioner,
+    ) -> Program {
         let digest = ProgramDigest(Sha256::digest(&code).into());
         let digest = digest.with(format!("{partitioner:?}{signature:?}").as_bytes());
-        Program(Arc::new(Inner { name, code, signature, partitioner, digest }))
+        Program(Arc::new(Inner { name, code, signature, is_signature_read, partitioner, digest }))
     }
 
     /// The module's name in the text, or `main`.
@@ -183,6 +191,11 @@ impl Program {
     /// What goes in and comes out.
     pub fn signature(&self) -> &Signature {
         &self.0.signature
+    }
+
+    /// Whether the signature was read from the program itself, rather than given by hand.
+    pub(crate) fn is_signature_read(&self) -> bool {
+        self.0.is_signature_read
     }
 
     /// How the compiler is to partition it.

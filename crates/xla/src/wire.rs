@@ -51,12 +51,20 @@ enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-impl Field<'_> {
+impl<'a> Field<'a> {
     /// The integer, unless the field has bytes.
     pub(crate) fn integer(&self) -> Option<u64> {
         match self.value {
             Value::Integer(value) => Some(value),
             Value::Bytes(_) => None,
+        }
+    }
+
+    /// The bytes of a message, string or list, unless the field has an integer.
+    pub(crate) fn bytes(&self) -> Option<&'a [u8]> {
+        match self.value {
+            Value::Integer(_) => None,
+            Value::Bytes(bytes) => Some(bytes),
         }
     }
 

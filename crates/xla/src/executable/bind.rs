@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::error::{CompileError, OutputMismatch};
+use super::error::{CompileError, SignatureMismatch};
+use super::hlo;
 use super::options::Options;
 use super::{Argument, Executable, Inner, Output, Port};
 use crate::client::Device;
@@ -23,6 +24,9 @@ pub(super) fn compile(program: &Program, mesh: &Mesh) -> Result<Executable, Comp
     let order = order(&loaded, mesh)?;
     let (arguments, outputs) = ports(signature, mesh, &loaded)?;
     check_outputs(&loaded, &outputs, mesh)?;
+    if !program.is_signature_read() {
+        check_arguments(&loaded, &arguments, mesh)?;
+    }
     let digest = program.digest().with(format!("{:?}{options:?}", mesh.shape()).as_bytes());
     let name = program.name().to_owned();
     Ok(Executable(Arc::new(Inner { name, digest, mesh: mesh.clone(), arguments, outputs, loaded, order })))
@@ -112,6 +116,39 @@ impl Chosen {
     }
 }
 
+/// Checks a signature that was given by hand against the parameters of the compiled program, where the plugin shows it.
+///
+/// A launch alone would not notice: the plugin compares sizes in bytes and nothing else.
+fn check_arguments(
+    loaded: &LoadedExecutable,
+    arguments: &[Port<Argument>],
+    mesh: &Mesh,
+) -> Result<(), CompileError> {
+    let program = loaded.optimized_program()?;
+    let Some(parameters) = program.as_deref().and_then(hlo::parameters) else { return Ok(()) };
+    let (expected, got) = (arguments.len(), parameters.len());
+    if expected != got {
+        return Err(CompileError::ArgumentCount { expected, got });
+    }
+    for (index, (port, parameter)) in arguments.iter().zip(parameters).enumerate() {
+        let Argument { tensor, sharding, .. } = &port.spec;
+        let shard = TensorType::new(tensor.dtype, sharding.shard_shape(mesh.shape(), &tensor.shape)?);
+        if parameter.dtype != Some(shard.dtype) || parameter.shape != shard.shape {
+            let got_dtype =
+                parameter.dtype.map_or_else(|| "another type".to_owned(), |dtype| dtype.to_string());
+            let (what, expected, got_shape) = ("argument", shard, parameter.shape);
+            return Err(CompileError::Signature(SignatureMismatch {
+                what,
+                index,
+                expected,
+                got_dtype,
+                got_shape,
+            }));
+        }
+    }
+    Ok(())
+}
+
 /// Checks what the compiler says of the outputs against the signature.
 fn check_outputs(
     loaded: &LoadedExecutable,
@@ -133,9 +170,11 @@ fn check_outputs(
         if DType::from_raw(dtype) != Some(tensor.dtype) || got_shape != shard.shape {
             let got_dtype =
                 DType::from_raw(dtype).map_or_else(|| format!("type {dtype}"), |dtype| dtype.to_string());
-            return Err(CompileError::Output(OutputMismatch {
+            let (what, expected) = ("output", shard);
+            return Err(CompileError::Signature(SignatureMismatch {
+                what,
                 index,
-                expected: shard,
+                expected,
                 got_dtype,
                 got_shape,
             }));

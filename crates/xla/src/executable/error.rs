@@ -81,9 +81,17 @@ pub enum CompileError {
         /// The program's.
         got: usize,
     },
-    /// The signature has another type for an output.
+    /// The signature has another number of arguments than the program.
+    #[error("check the signature: it has {expected} arguments, the program has {got}")]
+    ArgumentCount {
+        /// The signature's arguments.
+        expected: usize,
+        /// The program's.
+        got: usize,
+    },
+    /// The signature has another type for an argument or output.
     #[error(transparent)]
-    Output(#[from] OutputMismatch),
+    Signature(#[from] SignatureMismatch),
     /// The thread of the compiler panicked: an error of this crate.
     #[error("compile a program: the compiler's thread ended early")]
     Ended,
@@ -97,25 +105,27 @@ impl CompileError {
 }
 
 /// The first `:LINE:COLUMN: error` of MLIR's diagnostics, such as `<unknown>:4:12: error: ..`.
-fn diagnosed_at(message: &str) -> Option<Position> {
+pub(super) fn diagnosed_at(message: &str) -> Option<Position> {
     for (end, _) in message.match_indices(": error:") {
         let mut parts = message[..end].rsplitn(3, ':');
         let column = parts.next().and_then(|text| text.parse().ok());
         let line = parts.next().and_then(|text| text.parse().ok());
-        if let (Some(line), Some(column)) = (line, column) {
+        if let (Some(line @ 1..), Some(column)) = (line, column) {
             return Some(Position { line, column });
         }
     }
     None
 }
 
-/// The signature has another type for an output than the program.
+/// The signature has another type for an argument or output than the program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "check the signature: it says that a shard of output {index} is {expected}, the program gives {got_dtype}{got_shape:?}"
+    "check the signature: it says that a shard of {what} {index} is {expected}, the program has {got_dtype}{got_shape:?}"
 )]
-pub struct OutputMismatch {
-    /// Which output.
+pub struct SignatureMismatch {
+    /// `argument` or `output`.
+    pub what: &'static str,
+    /// Which one.
     pub index: usize,
     /// What a shard should be.
     pub expected: TensorType,

@@ -79,10 +79,25 @@ pub(super) const NAMED_INT64: c_int = 1;
 pub(super) struct Program {
     pub(super) struct_size: usize,
     pub(super) extension: Handle,
-    pub(super) code: *const c_char,
+    /// Written to by `Executable_OptimizedProgram`, only read by the others.
+    pub(super) code: *mut c_char,
     pub(super) code_size: usize,
     pub(super) format: *const c_char,
     pub(super) format_size: usize,
+}
+
+impl Program {
+    /// A program in `format` with `code_size` bytes at `code`.
+    pub(super) fn new(code: *mut c_char, code_size: usize, format: &'static str) -> Program {
+        Program {
+            struct_size: size_of::<Program>(),
+            extension: std::ptr::null_mut(),
+            code,
+            code_size,
+            format: format.as_ptr().cast(),
+            format_size: format.len(),
+        }
+    }
 }
 
 /// `PJRT_ExecuteOptions`.
@@ -248,6 +263,7 @@ calls! {
     DeviceGetDescription = 29 "Device_GetDescription" { device: Handle, description: Handle }
     ExecutableDestroy = 40 "Executable_Destroy" { executable: Handle }
     ExecutableNumOutputs = 44 "Executable_NumOutputs" { executable: Handle, count: usize }
+    ExecutableOptimizedProgram = 48 "Executable_OptimizedProgram" { executable: Handle, program: *mut Program }
     LoadedExecutableDestroy = 50 "LoadedExecutable_Destroy" { executable: Handle }
     LoadedExecutableGetExecutable = 51 "LoadedExecutable_GetExecutable" { loaded: Handle, executable: Handle }
     LoadedExecutableAddressableDevices = 52 "LoadedExecutable_AddressableDevices" {

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 
 use super::event::Event;
 use super::live::Counted;
-use super::{Buffer, Client, Completion, DeviceHandle, Kind, PjrtError, abi, copy_list};
+use super::{Buffer, Client, Code, Completion, DeviceHandle, Kind, PjrtError, abi, copy_list, copy_text};
 
 /// A program that is loaded on the devices of its client.
 pub(crate) struct LoadedExecutable {
@@ -37,15 +37,8 @@ impl LoadedExecutable {
         code: &[u8],
         options: &[u8],
     ) -> Result<LoadedExecutable, PjrtError> {
-        const FORMAT: &str = "mlir";
-        let program = abi::Program {
-            struct_size: size_of::<abi::Program>(),
-            extension: std::ptr::null_mut(),
-            code: code.as_ptr().cast(),
-            code_size: code.len(),
-            format: FORMAT.as_ptr().cast(),
-            format_size: FORMAT.len(),
-        };
+        // The compiler only reads the code, whatever the type of the pointer says.
+        let program = abi::Program::new(code.as_ptr().cast_mut().cast(), code.len(), "mlir");
         let mut args = abi::ClientCompile {
             client: client.raw(),
             program: &raw const program,
@@ -118,6 +111,36 @@ impl LoadedExecutable {
             }
             Ok(types)
         }
+    }
+
+    /// The compiled program as a serialized `HloModuleProtoWithConfig`; `None` where the plugin has another format or none.
+    pub(crate) fn optimized_program(&self) -> Result<Option<Vec<u8>>, PjrtError> {
+        const FORMAT: &str = "hlo_with_config";
+        let api = self.client.context().api;
+        let mut program = abi::Program::new(std::ptr::null_mut(), 0, "");
+        let mut args = abi::ExecutableOptimizedProgram {
+            executable: self.executable,
+            program: &raw mut program,
+            ..Default::default()
+        };
+        // SAFETY: the executable is alive; without a place for code only size and format are told, and the format is the
+        // plugin's own text.
+        let format = unsafe {
+            match api.call(&mut args) {
+                Err(error) if error.code == Code::Unimplemented => return Ok(None),
+                outcome => outcome?,
+            }
+            copy_text(program.format, program.format_size)
+        };
+        if format != FORMAT {
+            return Ok(None);
+        }
+        let mut code = vec![0_u8; program.code_size];
+        program.code = code.as_mut_ptr().cast();
+        args.program = &raw mut program;
+        // SAFETY: there is room for as many bytes as the plugin asked for.
+        unsafe { api.call(&mut args)? };
+        Ok(Some(code))
     }
 
     /// The serialized `OpSharding` of each parameter; `None` where the plugin does not tell.

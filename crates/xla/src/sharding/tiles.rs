@@ -168,7 +168,7 @@ impl Tiles {
     /// Checks that `devices` are `0..n` in some order and fill the grid.
     fn new(grid: Vec<usize>, copies: usize, devices: Vec<usize>) -> Option<Tiles> {
         let count = grid.iter().try_fold(1_usize, |count, parts| count.checked_mul(*parts))?;
-        if copies > grid.len() || count != devices.len() || count > DEVICES_MAX {
+        if grid.is_empty() || copies > grid.len() || count != devices.len() || count > DEVICES_MAX {
             return None;
         }
         let mut seen = vec![false; count];

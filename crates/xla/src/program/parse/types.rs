@@ -28,6 +28,9 @@ impl Parser<'_> {
             got => return Err(self.unexpected("dims and element type", got)),
         };
         let (shape, name) = self.dims(word)?;
+        if name.is_empty() && self.lexer.peek() == Token::Punct('?') {
+            return Err(self.unsupported("a tensor of dynamic shape"));
+        }
         let dtype = if name == "complex" { self.complex()? } else { name.to_owned() };
         let dtype = DType::from_stablehlo(&dtype)
             .ok_or_else(|| self.unsupported(format!("the element type `{dtype}`")))?;

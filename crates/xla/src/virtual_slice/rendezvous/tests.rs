@@ -398,12 +398,12 @@ fn check_invariants(slice: &Slice, witness: &Witness, members: &[bool]) {
 #[test]
 fn random_histories_keep_the_invariants() {
     let (mut launched, mut ended) = (0, 0);
-    for seed in 0..2_000 {
+    for seed in 0..1_000 {
         let counts = std::panic::catch_unwind(|| history(seed));
         let (more, all) = counts.unwrap_or_else(|_| panic!("history({seed}) broke an invariant"));
         launched += more;
         ended += all;
     }
     // The histories are worth something: both ends are common in them.
-    assert!(launched > 5_000 && ended as u64 - launched > 5_000, "{launched} of {ended}");
+    assert!(launched > 2_000 && ended as u64 - launched > 2_000, "{launched} of {ended}");
 }
