@@ -5,7 +5,7 @@ mod processes;
 
 use std::time::Duration;
 
-use mobula_core::{HostSpec, Runtime, RuntimeBuilder};
+use mobula::{HostSpec, Runtime, RuntimeBuilder};
 
 /// A runtime of child processes that run the tests' worker.
 fn processes(hosts: &[&str]) -> RuntimeBuilder {

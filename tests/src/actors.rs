@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mobula_core::__private::kameo::message::{Context, Message};
-use mobula_core::actor::BoxError;
-use mobula_core::{ActorRef, RemoteActor, SpawnContext};
-use mobula_macros::{Actor, remote};
+use mobula::actor::{Context, Message};
+use mobula::BoxError;
+use mobula::{ActorRef, RemoteActor, SpawnContext};
+use mobula::{Actor, remote};
 use serde::{Deserialize, Serialize};
 
 /// Counts, and does every other thing that a test may want of an actor.

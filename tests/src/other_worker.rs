@@ -1,8 +1,8 @@
 //! Another build of the tests' worker: it registers one message more.
 
-use mobula_core::__private::kameo::message::{Context, Message};
-use mobula_core::{RemoteActor, SpawnContext, actor::BoxError};
-use mobula_macros::{Actor, remote};
+use mobula::actor::{Context, Message};
+use mobula::{RemoteActor, SpawnContext, actor::BoxError};
+use mobula::{Actor, remote};
 use serde::{Deserialize, Serialize};
 
 #[derive(Actor)]
@@ -29,5 +29,5 @@ impl Message<Unheard> for Extra {
 
 use mobula_tests as _;
 
-#[mobula_macros::main]
+#[mobula::main]
 async fn main() {}

@@ -2,5 +2,5 @@
 
 use mobula_tests as _;
 
-#[mobula_macros::main]
+#[mobula::main]
 async fn main() {}

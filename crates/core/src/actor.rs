@@ -7,7 +7,7 @@
 //! ```
 //! use mobula_core::{RemoteActor, SpawnContext};
 //! use mobula_macros::{Actor, remote};
-//! use kameo::message::{Context, Message};
+//! use mobula_core::actor::{Context, Message};
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Actor)]
@@ -45,7 +45,6 @@ use std::fmt;
 use std::future::Future;
 
 use kameo::error::{ActorStopReason, PanicError};
-use kameo::message::Message;
 use kameo::reply::Reply;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +57,8 @@ mod error;
 mod reference;
 pub(crate) mod spawn;
 pub(crate) mod table;
+
+pub use kameo::message::{Context, Message};
 
 pub use context::{ContextEntryError, SpawnContext, SpawnOptions};
 pub use error::{AskError, EndError, SpawnError, TellError, Undeliverable};

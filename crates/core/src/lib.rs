@@ -87,6 +87,7 @@ pub use extensions::Extensions;
 pub use host::{HostEvent, HostInfo, HostSpec, HostState, LossCause};
 pub use id::{ActorId, NodeId};
 pub use registry::{Registry, Wire};
+pub use kameo;
 pub use runtime::{Handle, Runtime, RuntimeBuilder, ShutdownError, StartError};
 
 #[doc(hidden)]

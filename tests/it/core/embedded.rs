@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mobula_core::{
+use mobula::{
     AskError, Death, HostEvent, HostSpec, LossCause, Runtime, SpawnError, StartError, TellError,
 };
 use mobula_tests::actors::{Add, AddAt, Busy, Fail, Note, Panic, Probe, Seen, Start, Where};
@@ -52,7 +52,7 @@ async fn every_wait_has_a_deadline() {
     let hung = runtime
         .spawn_with::<Probe>(
             Start::Hang,
-            mobula_core::actor::SpawnOptions::new().deadline(Duration::from_secs(2)),
+            mobula::actor::SpawnOptions::new().deadline(Duration::from_secs(2)),
         )
         .await
         .unwrap_err();

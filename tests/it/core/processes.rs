@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use mobula_core::{AskError, Death, HostState, LossCause, Runtime, SpawnError, StartError, TellError};
+use mobula::{AskError, Death, HostState, LossCause, Runtime, SpawnError, StartError, TellError};
 use mobula_tests::actors::{Add, AddAt, Busy, Echo, Fail, Note, Panic, Probe, Seen, Start, Where};
 
 use super::processes;
@@ -65,11 +65,9 @@ async fn order_and_full_mailboxes_across_processes() {
 async fn a_flood_is_answered_with_mailbox_full() {
     let runtime = processes(&["a"]).mailbox_capacity(1).start().await.unwrap();
     let probe = runtime.spawn_on::<Probe>("a", Start::At(0)).await.unwrap();
-    let hung = tokio::spawn({
-        let probe = probe.clone();
-        async move { probe.ask_within(Duration::from_secs(20), Busy(u64::MAX)).await }
-    });
-    let flood = mobula_core::limits::BACKLOG_MESSAGES_MAX as u64 + 10;
+    // In the mailbox before anything else, and then handled for ever.
+    probe.tell(Busy(u64::MAX)).await.unwrap();
+    let flood = mobula::limits::BACKLOG_MESSAGES_MAX as u64 + 10;
     let tells = (0..flood).map(|n| {
         let probe = probe.clone();
         async move { probe.tell_within(Duration::from_secs(3), Note(n)).await }
@@ -79,7 +77,7 @@ async fn a_flood_is_answered_with_mailbox_full() {
     let late = results.iter().filter(|told| matches!(told, Err(TellError::Timeout { .. }))).count();
     assert!(full > 0 && full + late + 3 >= flood as usize, "{full} full, {late} late");
     probe.kill().await.unwrap();
-    let died = hung.await.unwrap().unwrap_err();
+    let died = probe.ask(Add(1)).await.unwrap_err();
     assert!(matches!(died, AskError::ActorDied { death: Death::Killed, .. }), "{died:?}");
     runtime.shutdown().await.unwrap();
 }
@@ -142,7 +140,7 @@ async fn death_and_failed_starts_are_told_across_processes() {
     assert_eq!(later.into_message(), Some(Add(1)));
     let failed = runtime.spawn_on::<Probe>("a", Start::Fail("no chips".into())).await.unwrap_err();
     assert!(matches!(&failed, SpawnError::Start { reason, .. } if reason.contains("no chips")), "{failed}");
-    let options = mobula_core::actor::SpawnOptions::new().host("a").deadline(Duration::from_millis(200));
+    let options = mobula::actor::SpawnOptions::new().host("a").deadline(Duration::from_millis(200));
     let hung = runtime.spawn_with::<Probe>(Start::Hang, options).await.unwrap_err();
     assert!(matches!(hung, SpawnError::Timeout { .. }), "{hung}");
     runtime.shutdown().await.unwrap();
@@ -152,7 +150,7 @@ async fn death_and_failed_starts_are_told_across_processes() {
 async fn another_build_is_refused_and_the_difference_named() {
     let refused = Runtime::builder()
         .processes()
-        .host(mobula_core::HostSpec::new("a"))
+        .host(mobula::HostSpec::new("a"))
         .worker_executable(env!("CARGO_BIN_EXE_other_worker"))
         .start()
         .await
@@ -167,7 +165,7 @@ async fn a_program_that_is_no_worker_is_named() {
     let started = Instant::now();
     let missing = Runtime::builder()
         .processes()
-        .host(mobula_core::HostSpec::new("a"))
+        .host(mobula::HostSpec::new("a"))
         .worker_executable("no/such/program")
         .start()
         .await
@@ -175,7 +173,7 @@ async fn a_program_that_is_no_worker_is_named() {
     assert!(matches!(&missing, StartError::Spawn { host, .. } if host == "a"), "{missing}");
     let ended = Runtime::builder()
         .processes()
-        .host(mobula_core::HostSpec::new("a"))
+        .host(mobula::HostSpec::new("a"))
         .worker_executable("/bin/false")
         .start()
         .await
@@ -186,7 +184,7 @@ async fn a_program_that_is_no_worker_is_named() {
     );
     let late = Runtime::builder()
         .processes()
-        .host(mobula_core::HostSpec::new("a"))
+        .host(mobula::HostSpec::new("a"))
         .worker_executable("/bin/cat")
         .start_deadline(Duration::from_millis(300))
         .start()
