@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mobula::actor::{Context, Message};
 use mobula::BoxError;
-use mobula::{ActorRef, RemoteActor, SpawnContext};
+use mobula::actor::{Context, Message};
 use mobula::{Actor, remote};
+use mobula::{ActorRef, RemoteActor, SpawnContext};
 use serde::{Deserialize, Serialize};
 
 /// Counts, and does every other thing that a test may want of an actor.

@@ -1,8 +1,8 @@
 //! Another build of the tests' worker: it registers one message more.
 
 use mobula::actor::{Context, Message};
-use mobula::{RemoteActor, SpawnContext, actor::BoxError};
 use mobula::{Actor, remote};
+use mobula::{RemoteActor, SpawnContext, actor::BoxError};
 use serde::{Deserialize, Serialize};
 
 #[derive(Actor)]

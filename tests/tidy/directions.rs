@@ -35,7 +35,8 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
         .exec()
         .expect("cargo metadata runs");
     let of = |package: &cargo_metadata::Package| {
-        let normal = package.dependencies.iter().filter(|dependency| dependency.kind != DependencyKind::Development);
+        let normal =
+            package.dependencies.iter().filter(|dependency| dependency.kind != DependencyKind::Development);
         normal.map(|dependency| dependency.name.clone()).collect()
     };
     metadata.packages.iter().map(|package| (package.name.to_string(), of(package))).collect()
@@ -65,9 +66,11 @@ fn some_libraries_are_named_in_one_place() {
     let dependencies = dependencies();
     let mut complaints = Vec::new();
     for (library, places) in ONLY_IN {
-        let users = dependencies.iter().filter(|(_, known)| known.contains(*library)).map(|(package, _)| package);
+        let users =
+            dependencies.iter().filter(|(_, known)| known.contains(*library)).map(|(package, _)| package);
         let others = users.filter(|package| !places.contains(&package.as_str()));
-        complaints.extend(others.map(|package| format!("{package} names {library}, which is for {places:?}")));
+        complaints
+            .extend(others.map(|package| format!("{package} names {library}, which is for {places:?}")));
     }
     super::none("libraries behind one module", &complaints);
 }
@@ -75,8 +78,11 @@ fn some_libraries_are_named_in_one_place() {
 #[test]
 fn bincode_is_named_in_one_module() {
     let sources = super::files(&[".rs"]);
-    let users = sources.iter().filter(|path| path.starts_with("crates") && super::read(path).contains("bincode::"));
-    let others: Vec<_> =
-        users.filter(|path| !path.ends_with("core/src/codec.rs")).map(|path| path.display().to_string()).collect();
+    let users =
+        sources.iter().filter(|path| path.starts_with("crates") && super::read(path).contains("bincode::"));
+    let others: Vec<_> = users
+        .filter(|path| !path.ends_with("core/src/codec.rs"))
+        .map(|path| path.display().to_string())
+        .collect();
     super::none("bincode stays behind core::codec", &others);
 }

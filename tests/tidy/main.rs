@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// The workspace's root.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is a folder of the workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("this package is a folder of the workspace")
+        .to_owned()
 }
 
 /// Files that git knows or would add, with one of these endings, relative to the root and sorted.
@@ -21,7 +24,8 @@ fn files(endings: &[&str]) -> Vec<PathBuf> {
         .expect("git runs");
     assert!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr));
     let listed = String::from_utf8(output.stdout).expect("paths are text");
-    let wanted = |path: &&str| endings.iter().any(|ending| path.ends_with(ending)) && root().join(path).is_file();
+    let wanted =
+        |path: &&str| endings.iter().any(|ending| path.ends_with(ending)) && root().join(path).is_file();
     let mut files: Vec<PathBuf> = listed.lines().filter(wanted).map(PathBuf::from).collect();
     files.sort();
     assert!(!files.is_empty(), "no file ends with {endings:?}");

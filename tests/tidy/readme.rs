@@ -33,7 +33,9 @@ fn every_example_is_listed_and_every_listed_one_is_there() {
     let manifest = crate::read(Path::new("examples/Cargo.toml"));
     let names = |text: &str, before: &str| -> BTreeSet<String> {
         let starts = text.match_indices(before).map(|(at, _)| at + before.len());
-        starts.map(|at| text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()).collect()
+        starts
+            .map(|at| text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+            .collect()
     };
     let declared: BTreeSet<_> = manifest
         .split("[[example]]")

@@ -68,13 +68,19 @@ impl<'ast> Visit<'ast> for Facts {
         let test = usize::from(is_test_only(&item.attrs));
         self.in_tests += test;
         // Without the docs above it.
-        self.function(&item.sig.ident, item.sig.span().join(item.block.span()).unwrap_or_else(|| item.block.span()));
+        self.function(
+            &item.sig.ident,
+            item.sig.span().join(item.block.span()).unwrap_or_else(|| item.block.span()),
+        );
         syn::visit::visit_item_fn(self, item);
         self.in_tests -= test;
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        self.function(&item.sig.ident, item.sig.span().join(item.block.span()).unwrap_or_else(|| item.block.span()));
+        self.function(
+            &item.sig.ident,
+            item.sig.span().join(item.block.span()).unwrap_or_else(|| item.block.span()),
+        );
         syn::visit::visit_impl_item_fn(self, item);
     }
 
@@ -117,8 +123,12 @@ fn sizes_are_kept_and_the_list_of_debts_only_shrinks() {
     for (what, lines) in &over {
         match debts.get(what) {
             None => complaints.push(format!("{what} has {lines} lines: make it two")),
-            Some(allowed) if lines > allowed => complaints.push(format!("{what} grew from {allowed} to {lines} lines")),
-            Some(allowed) if lines < allowed => complaints.push(format!("{what} shrank to {lines}: say so in over.txt")),
+            Some(allowed) if lines > allowed => {
+                complaints.push(format!("{what} grew from {allowed} to {lines} lines"))
+            }
+            Some(allowed) if lines < allowed => {
+                complaints.push(format!("{what} shrank to {lines}: say so in over.txt"))
+            }
             Some(_) => {}
         }
     }
@@ -131,7 +141,8 @@ fn sizes_are_kept_and_the_list_of_debts_only_shrinks() {
 fn every_file_opens_with_what_it_is() {
     let undocumented = |path: &&std::path::PathBuf| !crate::read(path).trim_start().starts_with("//!");
     let sources = crate::files(&[".rs"]);
-    let complaints: Vec<_> = sources.iter().filter(undocumented).map(|path| path.display().to_string()).collect();
+    let complaints: Vec<_> =
+        sources.iter().filter(undocumented).map(|path| path.display().to_string()).collect();
     crate::none("`//!` in every file", &complaints);
 }
 
@@ -150,7 +161,8 @@ fn unsafe_is_in_the_named_files_only() {
     for path in crate::files(&[".rs"]) {
         let named = UNSAFE_FILES.iter().any(|(file, _)| path.to_string_lossy().starts_with(file));
         if !named {
-            complaints.extend(Facts::of(&path).unsafes.iter().map(|line| format!("{}:{line}", path.display())));
+            complaints
+                .extend(Facts::of(&path).unsafes.iter().map(|line| format!("{}:{line}", path.display())));
         }
     }
     crate::none("`unsafe` outside the named files", &complaints);
@@ -168,7 +180,12 @@ fn no_module_is_called_mod() {
 
 #[test]
 fn no_test_is_ignored_and_nothing_is_left_open() {
-    let marks = [concat!("#[", "ignore"), concat!("todo", "!("), concat!("unimplemented", "!("), concat!("#[should", "_panic")];
+    let marks = [
+        concat!("#[", "ignore"),
+        concat!("todo", "!("),
+        concat!("unimplemented", "!("),
+        concat!("#[should", "_panic"),
+    ];
     let mut complaints = Vec::new();
     for path in crate::files(&[".rs"]) {
         for (number, line) in crate::read(&path).lines().enumerate() {

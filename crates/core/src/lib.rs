@@ -86,8 +86,8 @@ pub use actor::{ActorRef, AskError, Death, RemoteActor, RemoteMessage, SpawnCont
 pub use extensions::Extensions;
 pub use host::{HostEvent, HostInfo, HostSpec, HostState, LossCause};
 pub use id::{ActorId, NodeId};
-pub use registry::{Registry, Wire};
 pub use kameo;
+pub use registry::{Registry, Wire};
 pub use runtime::{Handle, Runtime, RuntimeBuilder, ShutdownError, StartError};
 
 #[doc(hidden)]

@@ -75,8 +75,12 @@ pub mod prelude {
     //! What a program that uses mobula wants to have in scope.
 
     pub use mobula_core::actor::{BoxError, Context, Message};
-    pub use mobula_core::{ActorRef, AskError, HostSpec, LossCause, RemoteActor, Runtime, SpawnContext, TellError};
+    pub use mobula_core::{
+        ActorRef, AskError, HostSpec, LossCause, RemoteActor, Runtime, SpawnContext, TellError,
+    };
     pub use mobula_macros::{Actor, Reply, remote};
-    pub use mobula_placement::{ActorMesh, Place as _, PlacementGroup, RankContext, Ranked as _, VirtualSlices as _};
+    pub use mobula_placement::{
+        ActorMesh, Place as _, PlacementGroup, RankContext, Ranked as _, VirtualSlices as _,
+    };
     pub use serde::{Deserialize, Serialize};
 }

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use mobula::{
-    AskError, Death, HostEvent, HostSpec, LossCause, Runtime, SpawnError, StartError, TellError,
-};
+use mobula::{AskError, Death, HostEvent, HostSpec, LossCause, Runtime, SpawnError, StartError, TellError};
 use mobula_tests::actors::{Add, AddAt, Busy, Fail, Note, Panic, Probe, Seen, Start, Where};
 
 #[tokio::test]
@@ -50,10 +48,7 @@ async fn every_wait_has_a_deadline() {
     let full = probe.tell_within(Duration::from_secs(1), Busy(1)).await.unwrap_err();
     assert!(matches!(full, TellError::Timeout { message: Busy(1), .. }), "{full:?}");
     let hung = runtime
-        .spawn_with::<Probe>(
-            Start::Hang,
-            mobula::actor::SpawnOptions::new().deadline(Duration::from_secs(2)),
-        )
+        .spawn_with::<Probe>(Start::Hang, mobula::actor::SpawnOptions::new().deadline(Duration::from_secs(2)))
         .await
         .unwrap_err();
     assert!(matches!(hung, SpawnError::Timeout { .. }), "{hung}");
