@@ -6,7 +6,8 @@ use mobula::BoxError;
 use mobula::placement::{Reservation, VirtualSlice};
 use mobula::prelude::*;
 
-use crate::{Fault, screen};
+use crate::arguments::Fault;
+use crate::screen;
 
 pub async fn show(fault: Fault) -> Result<(), BoxError> {
     let started = Instant::now();

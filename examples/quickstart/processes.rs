@@ -61,7 +61,7 @@ pub async fn show() -> Result<(), BoxError> {
         match pong {
             Ok((pid, _)) => screen::say(format_args!("rank {} is still process {pid}", place.rank)),
             Err(error) => {
-                screen::say(format_args!("rank {}: failed to {}", place.rank, error.without_message()))
+                screen::say(format_args!("rank {}: failed to {}", place.rank, error.without_message()));
             }
         }
     }

@@ -1,5 +1,4 @@
 //! What the example prints.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program's output goes to its terminal")]
 
 use std::error::Error;
 use std::fmt::Display;

@@ -1,5 +1,6 @@
 //! The main job: reserve, spawn, train, evaluate.
 
+use std::fmt;
 use std::time::Duration;
 
 use mobula::BoxError;
@@ -7,10 +8,36 @@ use mobula::placement::ActorMesh;
 use mobula::prelude::*;
 use mobula::xla::plugin::{PluginSearch, Progress};
 
+use crate::arguments::Arguments;
 use crate::worker::{CountRows, Epoch, Evaluate, Job, Worker};
-use crate::{Arguments, digits, screen};
+use crate::{digits, screen};
 
-pub async fn run(arguments: &Arguments) -> Result<(), BoxError> {
+/// What a run came to.
+pub struct Report {
+    /// The loss of every step.
+    pub losses: Vec<f32>,
+    /// Held-out digits that were recognised.
+    pub right: f32,
+    /// Held-out digits.
+    pub held_out: usize,
+    /// Devices of the mesh.
+    pub devices: u32,
+}
+
+impl Report {
+    pub fn accuracy(&self) -> f32 {
+        self.right / self.held_out as f32
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { held_out, devices, .. } = self;
+        write!(f, "accuracy {:.3} on {held_out} held-out digits over {devices} devices", self.accuracy())
+    }
+}
+
+pub async fn run(arguments: &Arguments) -> Result<Report, BoxError> {
     let plugin = find_plugin(arguments).await?;
     let runtime = Runtime::builder().virtual_slice("v6e", "4x4").start().await?;
     let group = runtime.slice_placement_group("v6e", "4x4").named("quickstart").reserve().await?;
@@ -22,7 +49,7 @@ pub async fn run(arguments: &Arguments) -> Result<(), BoxError> {
     let gang = group.spawn::<Worker>(job).await?;
     starting.finish_and_clear();
     for (place, rows) in gang.ranks().iter().zip(gang.ask_all(CountRows).await) {
-        let (train, held_out) = rows.map_err(|error| error.without_message())?;
+        let (train, held_out) = rows.map_err(AskError::without_message)?;
         let chips: Vec<_> = place.chips.iter().map(|chip| format!("({},{})", chip.at.x, chip.at.y)).collect();
         let chips = chips.join(" ");
         screen::say(format_args!(
@@ -38,9 +65,7 @@ pub async fn run(arguments: &Arguments) -> Result<(), BoxError> {
     let (right, held_out) = evaluate(&gang).await?;
     drop(gang.stop(Duration::from_secs(5)).await);
     runtime.shutdown().await?;
-    let accuracy = right / held_out as f32;
-    screen::say(format_args!("accuracy {accuracy:.3} on {held_out} held-out digits over {devices} devices"));
-    Ok(())
+    Ok(Report { losses, right, held_out, devices })
 }
 
 /// The plugin that the members will load. Fetching is allowed here, and shown: it is the one slow step on a new machine.

@@ -168,6 +168,31 @@ fn unsafe_is_in_the_named_files_only() {
     crate::none("`unsafe` outside the named files", &complaints);
 }
 
+/// The one place of the libraries that prints, and why.
+const PRINTS: &str = "crates/core/src/worker.rs";
+
+#[test]
+fn libraries_do_not_print() {
+    let mut complaints = Vec::new();
+    for path in
+        crate::files(&[".rs"]).into_iter().filter(|path| path.starts_with("crates") && !is_test_file(path))
+    {
+        // A worker that cannot join has no other way to say so.
+        if path.ends_with(PRINTS) {
+            continue;
+        }
+        for (number, line) in crate::read(&path).lines().enumerate() {
+            let code = line.trim_start();
+            if !code.starts_with("//")
+                && ["println!", "eprintln!", "print!(", "dbg!"].iter().any(|p| code.contains(p))
+            {
+                complaints.push(format!("{}:{}", path.display(), number + 1));
+            }
+        }
+    }
+    crate::none("libraries use tracing, and print nothing", &complaints);
+}
+
 #[test]
 fn no_module_is_called_mod() {
     let complaints: Vec<_> = crate::files(&[".rs"])

@@ -118,7 +118,6 @@ fn exit(status: i32) -> ! {
 }
 
 /// A worker has no other place to say why it could not join.
-#[expect(clippy::print_stderr, reason = "the process ends here, and its log may not be set up")]
 fn report(error: &WorkerError) {
     eprintln!("mobula worker {}: failed to {error}", std::process::id());
 }
