@@ -64,6 +64,8 @@ pub struct Change {
     pub dissolved: BTreeSet<SliceIndex>,
     /// Whether a host that was known came back as another process: what ran on it is gone.
     pub restarted: bool,
+    /// Whether the host is new, or has other labels, resources or another seat than before.
+    pub reported: bool,
     /// What does not fit.
     pub findings: Vec<Finding>,
 }
@@ -127,7 +129,7 @@ impl Inventory {
 
     /// Notes that a host joined, came back, or reports anew.
     pub fn join(&mut self, report: HostReport) -> Change {
-        let mut change = Change::default();
+        let mut change = Change { reported: true, ..Change::default() };
         let index = match self.find_host(&report.name) {
             Some(index) => {
                 self.rejoin(index, report, &mut change);
@@ -189,6 +191,7 @@ impl Inventory {
     fn rejoin(&mut self, index: HostIndex, report: HostReport, change: &mut Change) {
         let Some(host) = &mut self.hosts[index.0 as usize] else { return };
         change.restarted = host.incarnation != report.incarnation;
+        change.reported = host.labels != report.labels || host.resources != report.resources;
         if host.membership == report.membership {
             change.slices.extend(host.slice);
             host.update(report);
@@ -197,7 +200,7 @@ impl Inventory {
         let from = host.membership.as_ref().map(|membership| membership.slice.clone());
         let to = report.membership.as_ref().map(|membership| membership.slice.clone());
         change.findings.push(Finding::Moved { host: host.name.clone(), from, to });
-        change.restarted = true;
+        (change.restarted, change.reported) = (true, true);
         self.unseat(index, change);
         if let Some(host) = &mut self.hosts[index.0 as usize] {
             host.update(report);

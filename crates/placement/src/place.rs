@@ -195,6 +195,8 @@ impl State {
             }
             // Who waits asks for the present reason; who withdraws knows it; a provisioner is not attached here.
             Command::Wait { .. } | Command::Withdrawn { .. } | Command::Provision { .. } => return None,
+            // The options of this shell never let one request push out another.
+            Command::Preempt { .. } | Command::Revoke { .. } | Command::Reprieve { .. } => return None,
         };
         self.waiting.remove(&request).map(|waiting| (waiting, answer))
     }
@@ -206,7 +208,10 @@ fn requester(error: &EventError) -> Option<&RequestId> {
         EventError::Duplicate { request }
         | EventError::QueueFull { request, .. }
         | EventError::Demand { request, .. } => Some(request),
-        EventError::NotWaiting { .. } | EventError::NotHeld { .. } | EventError::Inventory(_) => None,
+        EventError::NotWaiting { .. }
+        | EventError::NotHeld { .. }
+        | EventError::Adopt { .. }
+        | EventError::Inventory(_) => None,
     }
 }
 
@@ -238,7 +243,10 @@ impl Shell {
         let told: Vec<_> = {
             let mut state = self.state();
             // Read under the lock, so that times never go backwards.
-            let commands = { let now = self.now(); state.scheduler.on_event(event, now) };
+            let commands = {
+                let now = self.now();
+                state.scheduler.on_event(event, now)
+            };
             commands.into_iter().filter_map(|command| state.carry_out(command)).collect()
         };
         for (waiting, answer) in told {

@@ -36,6 +36,7 @@
 //! There is no clock, no randomness and no I/O in here.
 
 mod assignment;
+mod bundle;
 mod command;
 mod event;
 mod explain;
@@ -47,6 +48,7 @@ mod keeping;
 mod keeps;
 mod options;
 mod picker;
+mod preempt;
 mod queue;
 mod reason;
 mod request;
@@ -57,15 +59,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use assignment::{Assignment, Epoch, HostPart, SlicePart};
-pub use command::{Command, EventError, Trouble};
+pub use bundle::{BUNDLES_MAX, Bundle, BundleAsk, Strategy};
+pub use command::{AdoptError, Command, EventError, Trouble};
 pub use event::{Event, Provisioner};
-pub use options::Options;
-pub use reason::{Holder, Infeasible, InfeasibleCause, Keeper, Obstacle, PendingReason, SliceNote, Stock};
+pub use options::{Options, Preemption};
+pub use reason::{
+    Holder, HostNote, Infeasible, InfeasibleCause, Keeper, Obstacle, PendingReason, SliceNote, Stock,
+};
 pub use request::{COUNT_MAX, Demand, DemandError, Request, SliceAsk};
 
 use explain::Explainer;
 use floor::Floor;
 use keeps::Keeps;
+use preempt::Preemptions;
 use queue::{Alarm, Lane, Queue, Rank, Waiting};
 
 use crate::inventory::{Inventory, Timestamp};
@@ -81,6 +87,13 @@ pub enum Outcome {
     Pending(Box<PendingReason>),
 }
 
+/// A request that was granted.
+#[derive(Clone, Debug)]
+struct Held {
+    request: Request,
+    assignment: Arc<Assignment>,
+}
+
 /// The scheduler: a view of all hosts, who holds what, and who waits.
 #[derive(Clone, Debug, Default)]
 pub struct Scheduler {
@@ -88,7 +101,10 @@ pub struct Scheduler {
     floor: Floor,
     queue: Queue,
     keeps: Keeps,
-    held: BTreeMap<RequestId, Arc<Assignment>>,
+    held: BTreeMap<RequestId, Held>,
+    preemptions: Preemptions,
+    /// Demands that the present inventory is known to be able to hold.
+    feasible: BTreeSet<Arc<Demand>>,
     provisioner: Provisioner,
     epoch: Epoch,
     sequence: u64,
@@ -118,6 +134,7 @@ impl Scheduler {
             Event::HostLeft { host, cause } => {
                 self.on_trouble(Trouble::Left, &host, cause, now, &mut commands);
             }
+            Event::Adopt { request, assignment } => self.on_adopt(request, assignment, &mut commands),
             Event::Submit(requests) => self.on_submit(requests, now, &mut commands),
             Event::Cancel(request) => self.on_cancel(request, now, &mut commands),
             Event::Release(request) => self.on_release(request, now, &mut commands),
@@ -129,13 +146,13 @@ impl Scheduler {
 
     /// When to send [`Event::Tick`] if nothing else happens before.
     pub fn next_wakeup(&self) -> Option<Timestamp> {
-        self.queue.next_alarm()
+        self.queue.next_alarm().into_iter().chain(self.preemptions.next_grace()).min()
     }
 
     /// Where a request stands; `None` when it neither waits nor holds anything.
     pub fn outcome(&self, request: &RequestId, now: Timestamp) -> Option<Outcome> {
-        if let Some(assignment) = self.held.get(request) {
-            return Some(Outcome::Reserved(Arc::clone(assignment)));
+        if let Some(held) = self.held.get(request) {
+            return Some(Outcome::Reserved(Arc::clone(&held.assignment)));
         }
         let waiting = self.queue.find(request)?;
         Some(Outcome::Pending(Box::new(self.explainer(now).reason(waiting))))
@@ -148,7 +165,7 @@ impl Scheduler {
 
     /// Everything that is held, by id.
     pub fn held(&self) -> impl Iterator<Item = &Arc<Assignment>> {
-        self.held.values()
+        self.held.values().map(|held| &held.assignment)
     }
 
     /// The hosts and slices.
@@ -174,34 +191,34 @@ impl Scheduler {
     fn on_submit(&mut self, requests: Vec<Request>, now: Timestamp, commands: &mut Vec<Command>) {
         let mut arrived: BTreeSet<(Rank, RequestId)> = BTreeSet::new();
         for request in requests {
-            match self.enqueue(request, now, commands) {
-                Ok(Some(entry)) => {
+            match self.enqueue(request, now) {
+                Ok(entry) => {
                     arrived.insert(entry);
                 }
-                Ok(None) => {}
                 Err(error) => commands.push(Command::Reject(error)),
             }
         }
-        let ids: Vec<_> = arrived.iter().map(|(_, id)| id.clone()).collect();
         // Nothing became free, so nobody but the newcomers can be served now that could not before.
+        let mut waiting = Vec::new();
         for (_, id) in arrived {
-            commands.extend(self.try_grant(&id, now));
+            if !self.try_grant(&id, now, commands) {
+                waiting.push(id);
+            }
         }
-        for id in ids {
-            if let Some(waiting) = self.queue.find(&id) {
+        for request in waiting {
+            if self.refuse_or_provision(&request, commands) {
+                continue;
+            }
+            self.preempt_for(&request, now, commands);
+            if let Some(waiting) = self.queue.find(&request) {
                 let reason = Box::new(self.explainer(now).reason(waiting));
-                commands.push(Command::Wait { request: id, reason });
+                commands.push(Command::Wait { request, reason });
             }
         }
     }
 
-    /// Checks a request and lets it wait; `None` when it was refused instead.
-    fn enqueue(
-        &mut self,
-        request: Request,
-        now: Timestamp,
-        commands: &mut Vec<Command>,
-    ) -> Result<Option<(Rank, RequestId)>, EventError> {
+    /// Checks a request and lets it wait.
+    fn enqueue(&mut self, request: Request, now: Timestamp) -> Result<(Rank, RequestId), EventError> {
         let id = request.id.clone();
         if self.queue.find(&id).is_some() || self.held.contains_key(&id) {
             return Err(EventError::Duplicate { request: id });
@@ -210,27 +227,50 @@ impl Scheduler {
             return Err(EventError::QueueFull { request: id, waiting: self.queue.len() });
         }
         request.demand.check().map_err(|error| EventError::Demand { request: id.clone(), error })?;
-        if let Err(reason) = feasible::check(&self.floor, &request.demand) {
-            if self.provisioner == Provisioner::Absent || reason.is_final() {
-                commands.push(Command::Refuse { request: id, reason });
-                return Ok(None);
-            }
-            let demand = request.demand.clone();
-            commands.push(Command::Provision { request: id.clone(), demand, shortfall: reason });
-        }
         self.sequence += 1;
         let rank = Rank::new(request.priority, now, self.options.ageing, self.sequence);
         let demand = Arc::new(request.demand.clone());
         self.queue.push(Waiting { request, demand, rank, since: now }, self.options.patience);
-        Ok(Some((rank, id)))
+        Ok((rank, id))
+    }
+
+    /// Refuses a waiting request that the inventory can never hold, or asks the provisioner for it (**S6**); says whether
+    /// it was refused.
+    fn refuse_or_provision(&mut self, id: &RequestId, commands: &mut Vec<Command>) -> bool {
+        let Some(demand) = self.queue.find(id).map(|waiting| Arc::clone(&waiting.demand)) else {
+            return false;
+        };
+        if self.feasible.contains(&demand) {
+            return false;
+        }
+        let request = id.clone();
+        match feasible::check(&self.floor, &demand) {
+            Ok(()) => {
+                if self.feasible.len() >= self.options.queue_len_max {
+                    self.feasible.clear();
+                }
+                self.feasible.insert(demand);
+                false
+            }
+            Err(reason) if self.provisioner == Provisioner::Absent || reason.is_final() => {
+                self.dequeue(id, commands);
+                commands.push(Command::Refuse { request, reason });
+                true
+            }
+            Err(shortfall) => {
+                commands.push(Command::Provision { request, demand: (*demand).clone(), shortfall });
+                false
+            }
+        }
     }
 
     fn on_cancel(&mut self, request: RequestId, now: Timestamp, commands: &mut Vec<Command>) {
-        let Some(waiting) = self.dequeue(&request) else {
+        if self.queue.find(&request).is_none() {
             commands.push(Command::Reject(EventError::NotWaiting { request }));
             return;
-        };
-        commands.push(Command::Withdrawn { request });
+        }
+        commands.push(Command::Withdrawn { request: request.clone() });
+        let Some(waiting) = self.dequeue(&request, commands) else { return };
         self.settle([Lane::of(&waiting.demand)].into(), now, commands);
     }
 
@@ -245,23 +285,28 @@ impl Scheduler {
 
     fn on_provisioner(&mut self, provisioner: Provisioner, now: Timestamp, commands: &mut Vec<Command>) {
         self.provisioner = provisioner;
-        for generation in Generation::ALL {
-            self.recheck(Lane::Generation(generation), now, commands);
-        }
+        let lanes = Generation::ALL.into_iter().map(Lane::Generation).chain([Lane::Hosts]).collect();
+        self.recheck(lanes, now, commands);
     }
 
     fn on_alarms(&mut self, now: Timestamp, commands: &mut Vec<Command>) {
+        while let Some((victim, by)) = self.preemptions.due(now) {
+            commands.push(Command::Revoke { victim, by });
+        }
         let mut lanes = BTreeSet::new();
         while let Some((alarm, id)) = self.queue.due(now) {
             let Some(waiting) = self.queue.find(&id) else { continue };
             lanes.insert(Lane::of(&waiting.demand));
             match alarm {
-                Alarm::Patience => self.keep_for(&id, now),
+                Alarm::Patience => {
+                    self.preempt_for(&id, now, commands);
+                    self.keep_for(&id, now);
+                }
                 Alarm::Deadline => {
                     let reason = Box::new(self.explainer(now).reason(waiting));
                     let waited = reason.waited;
-                    self.dequeue(&id);
-                    commands.push(Command::Expire { request: id, waited, reason });
+                    commands.push(Command::Expire { request: id.clone(), waited, reason });
+                    self.dequeue(&id, commands);
                 }
             }
         }
@@ -270,10 +315,12 @@ impl Scheduler {
         }
     }
 
-    /// Takes a request out of the queue, with what was kept for it.
-    fn dequeue(&mut self, id: &RequestId) -> Option<Waiting> {
+    /// Takes a request out of the queue, with what was kept for it; who was being pushed out for it may stay.
+    fn dequeue(&mut self, id: &RequestId, commands: &mut Vec<Command>) -> Option<Waiting> {
         let waiting = self.queue.remove(id)?;
         self.keeps.remove(waiting.rank);
+        let victims = self.preemptions.call_off(id);
+        commands.extend(victims.into_iter().map(|victim| Command::Reprieve { victim }));
         Some(waiting)
     }
 
@@ -286,27 +333,22 @@ impl Scheduler {
             let Some(demand) = self.queue.find(&id).map(|waiting| Arc::clone(&waiting.demand)) else {
                 continue;
             };
-            if let Some(grant) = self.try_grant(&id, now) {
-                commands.push(grant);
+            if self.try_grant(&id, now, commands) {
                 heads.extend(self.queue.head(&demand));
             }
         }
     }
 
-    /// Looks again at what can ever be served, after slices or the provisioner came or went.
-    fn recheck(&mut self, lane: Lane, now: Timestamp, commands: &mut Vec<Command>) {
-        for (demand, ids) in self.queue.demands(lane) {
-            let Err(reason) = feasible::check(&self.floor, &demand) else { continue };
-            for request in ids {
-                if self.provisioner == Provisioner::Absent || reason.is_final() {
-                    self.dequeue(&request);
-                    commands.push(Command::Refuse { request, reason: reason.clone() });
-                } else {
-                    let (demand, shortfall) = ((*demand).clone(), reason.clone());
-                    commands.push(Command::Provision { request, demand, shortfall });
+    /// Looks again at what can ever be served, after slices, hosts or the provisioner came or went.
+    fn recheck(&mut self, lanes: BTreeSet<Lane>, now: Timestamp, commands: &mut Vec<Command>) {
+        self.feasible.clear();
+        for &lane in &lanes {
+            for (_, requests) in self.queue.demands(lane) {
+                for request in requests {
+                    self.refuse_or_provision(&request, commands);
                 }
             }
         }
-        self.settle([lane].into(), now, commands);
+        self.settle(lanes, now, commands);
     }
 }

@@ -31,6 +31,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bundle::process_block;
 pub use bundle::{BundleError, BundleLayout, CHIPS_PER_PROCESS};
 pub use chips::ChipSet;
 pub use error::{

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::error::ReserveError;
 use super::{RequestId, Take};
-use crate::inventory::Resources;
+use crate::inventory::{Quantity, Resources};
 use crate::topology::ChipSet;
 
 /// What one host has and what of it is held.
@@ -14,8 +14,14 @@ pub struct Account {
     held_chips: ChipSet,
     resources: Resources,
     held: Resources,
-    /// How many takes of each holder lie here.
-    holders: BTreeMap<RequestId, u32>,
+    holders: BTreeMap<RequestId, Share>,
+}
+
+/// What one holder has here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    takes: u32,
+    chips: ChipSet,
 }
 
 impl Account {
@@ -54,17 +60,26 @@ impl Account {
         self.resources.minus(&self.held)
     }
 
+    /// What is free of one resource.
+    pub fn free_amount(&self, resource: &str) -> Quantity {
+        let (there, held) = (self.resources.amount(resource), self.held.amount(resource));
+        Quantity::milli(there.as_milli().saturating_sub(held.as_milli()))
+    }
+
     /// Whether these amounts are free.
     pub fn covers(&self, asked: &Resources) -> bool {
-        asked.iter().all(|(resource, amount)| {
-            let (there, held) = (self.resources.amount(resource), self.held.amount(resource));
-            amount.as_milli() <= there.as_milli().saturating_sub(held.as_milli())
-        })
+        asked.iter().all(|(resource, amount)| amount <= self.free_amount(resource))
     }
 
     /// Who holds something here, by id.
     pub fn holders(&self) -> impl Iterator<Item = &RequestId> {
         self.holders.keys()
+    }
+
+    /// Who holds one of these chips, by id.
+    pub fn holders_of(&self, chips: ChipSet) -> impl Iterator<Item = &RequestId> {
+        let shares = self.holders.iter().filter(move |(_, share)| !share.chips.common(chips).is_empty());
+        shares.map(|(id, _)| id)
     }
 
     pub(super) fn take(&mut self, id: &RequestId, take: &Take) -> Result<(), ReserveError> {
@@ -81,7 +96,9 @@ impl Account {
             self.held.add(&take.resources);
         }
         self.held_chips = self.held_chips.union(take.chips);
-        *self.holders.entry(id.clone()).or_default() += 1;
+        let share = self.holders.entry(id.clone()).or_default();
+        share.takes += 1;
+        share.chips = share.chips.union(take.chips);
         Ok(())
     }
 
@@ -89,9 +106,10 @@ impl Account {
     pub(super) fn give(&mut self, id: &RequestId, take: &Take) {
         self.held_chips = self.held_chips.minus(take.chips);
         self.held.subtract(&take.resources);
-        if let Some(count) = self.holders.get_mut(id) {
-            *count -= 1;
-            if *count == 0 {
+        if let Some(share) = self.holders.get_mut(id) {
+            share.takes -= 1;
+            share.chips = share.chips.minus(take.chips);
+            if share.takes == 0 {
                 self.holders.remove(id);
             }
         }

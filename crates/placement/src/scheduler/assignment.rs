@@ -21,6 +21,8 @@ pub struct Assignment {
     pub since: Timestamp,
     /// One for each slice or sub-slice that was asked for, in slice order.
     pub slices: Vec<SlicePart>,
+    /// One for each bundle that was asked for, in their order.
+    pub bundles: Vec<HostPart>,
 }
 
 /// A slice or a part of one.
@@ -43,7 +45,9 @@ pub struct HostPart {
     pub host: HostName,
     /// Where it is reached.
     pub address: String,
-    /// The provider's worker id.
+    /// The slice that it is part of.
+    pub slice: Option<SliceName>,
+    /// The provider's worker id; 0 for a host that is part of no slice.
     pub worker: u32,
     /// Its place in the host grid of the slice; the worker id unless the provider numbers otherwise.
     pub place: u32,
@@ -56,9 +60,9 @@ pub struct HostPart {
 }
 
 impl Assignment {
-    /// Every host held, in rank order over all slices.
+    /// Every host held, in rank order over all slices; the hosts of bundles in the order of the bundles.
     pub fn hosts(&self) -> impl Iterator<Item = &HostPart> {
-        self.slices.iter().flat_map(|slice| &slice.hosts)
+        self.slices.iter().flat_map(|slice| &slice.hosts).chain(&self.bundles)
     }
 
     /// How many chips are held.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::assignment::Assignment;
 use super::reason::{Infeasible, PendingReason};
 use super::request::{Demand, DemandError};
-use crate::inventory::{Finding, HostName, InventoryError, SliceName};
-use crate::ledger::RequestId;
+use crate::inventory::{Finding, HostName, InventoryError, SliceName, Timestamp};
+use crate::ledger::{RequestId, ReserveError};
 
 /// An effect. Commands of one event are carried out in their order; none of them may be dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +64,28 @@ pub enum Command {
         kind: Trouble,
         /// What was observed.
         cause: String,
+    },
+    /// Ask a holder to save its work and let go, because a request of higher priority needs the chips. It keeps them until
+    /// it releases them.
+    Preempt {
+        /// Who is asked.
+        victim: RequestId,
+        /// For whom.
+        by: RequestId,
+        /// When it will be revoked.
+        until: Timestamp,
+    },
+    /// End what the holder runs, then release for it: its time to let go is over.
+    Revoke {
+        /// Whose time is over.
+        victim: RequestId,
+        /// For whom.
+        by: RequestId,
+    },
+    /// Tell a holder that was asked to let go that it may stay.
+    Reprieve {
+        /// Who may stay.
+        victim: RequestId,
     },
     /// Ask the provisioner for what a request lacks.
     Provision {
@@ -133,6 +155,14 @@ pub enum EventError {
         /// The id.
         request: RequestId,
     },
+    /// A hold could not be taken over.
+    #[error("adopt {request}: failed to {cause}")]
+    Adopt {
+        /// The id.
+        request: RequestId,
+        /// Why.
+        cause: Box<AdoptError>,
+    },
     /// The inventory did not take it.
     #[error(transparent)]
     Inventory(#[from] InventoryError),
@@ -141,6 +171,28 @@ pub enum EventError {
 impl EventError {
     /// Whether the same event can be accepted later.
     pub const fn is_retryable(&self) -> bool {
-        matches!(self, Self::QueueFull { .. })
+        match self {
+            Self::QueueFull { .. } => true,
+            Self::Adopt { cause, .. } => matches!(**cause, AdoptError::UnknownHost { .. }),
+            _ => false,
+        }
     }
+}
+
+/// Why a hold could not be taken over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdoptError {
+    /// The id waits or holds something already, or is not that of the assignment.
+    #[error("take it under its id: that is in use, or not the assignment's")]
+    Duplicate,
+    /// A host of it has not joined yet. Worth a retry once it has.
+    #[error("find host {host}: it has not joined")]
+    UnknownHost {
+        /// The host.
+        host: HostName,
+    },
+    /// Something of it is held by another.
+    #[error(transparent)]
+    Reserve(#[from] ReserveError),
 }

@@ -1,5 +1,8 @@
 //! What can happen to a scheduler.
 
+use std::sync::Arc;
+
+use super::assignment::Assignment;
 use super::request::Request;
 use crate::inventory::{HostName, HostReport};
 use crate::ledger::RequestId;
@@ -40,6 +43,14 @@ pub enum Event {
     },
     /// Requests that arrive together: they are ranked among each other before the first is decided.
     Submit(Vec<Request>),
+    /// Someone holds this already: what the scheduler before this one granted. Send these after the hosts have joined and
+    /// before anything is submitted.
+    Adopt {
+        /// The request that was granted.
+        request: Request,
+        /// What it was granted.
+        assignment: Arc<Assignment>,
+    },
     /// A request does not want to wait any longer.
     Cancel(RequestId),
     /// A holder gives back what it holds.

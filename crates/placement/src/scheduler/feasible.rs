@@ -1,5 +1,9 @@
 //! Whether the present inventory can ever hold a demand: with every host alive and everything free.
 
+mod bundles;
+
+pub(super) use bundles::can_hold;
+
 use super::floor::{Class, Floor};
 use super::picker::places_of;
 use super::reason::{Infeasible, InfeasibleCause, Stock};
@@ -7,20 +11,19 @@ use super::request::{Demand, SliceAsk};
 use crate::inventory::{HostIndex, Slice, SliceIndex};
 use crate::topology::{SliceSpec, distance};
 
+/// How many kinds of slices an answer names.
 const NEAREST_MAX: usize = 4;
 
 /// Whether it can.
 pub(super) fn check(floor: &Floor, demand: &Demand) -> Result<(), Box<Infeasible>> {
-    let (ask, cause) = match demand {
-        Demand::Slices(ask) => (ask, slices(floor, ask)),
-        Demand::Parts(ask) => (ask, parts(floor, ask)),
+    let refused = match demand {
+        Demand::Slices(ask) => slices(floor, ask).map(|cause| (cause, nearest(floor, ask))),
+        Demand::Parts(ask) => parts(floor, ask).map(|cause| (cause, nearest(floor, ask))),
+        Demand::Bundles(ask) => bundles::check(floor, ask).map(|cause| (cause, bundles::nearest(floor, ask))),
     };
-    match cause {
+    match refused {
         None => Ok(()),
-        Some(cause) => {
-            let nearest = nearest(floor, ask);
-            Err(Box::new(Infeasible { demand: demand.clone(), cause, nearest }))
-        }
+        Some((cause, nearest)) => Err(Box::new(Infeasible { demand: demand.clone(), cause, nearest })),
     }
 }
 

@@ -6,11 +6,13 @@
 mod area;
 mod class;
 mod plan;
+mod shelf;
 
 use std::collections::BTreeMap;
 
 pub(super) use area::Damage;
 pub(super) use class::Class;
+pub(super) use shelf::{Free, PROCESSORS, Shelf};
 
 use crate::inventory::{HostIndex, Inventory, SliceIndex};
 use crate::ledger::Ledger;
@@ -21,6 +23,7 @@ use crate::topology::{ChipSet, Generation, SliceSpec, Topology};
 pub(super) struct Floor {
     pub(super) inventory: Inventory,
     pub(super) ledger: Ledger,
+    pub(super) shelf: Shelf,
     classes: BTreeMap<SliceSpec, Class>,
     class_of: BTreeMap<SliceIndex, SliceSpec>,
 }
@@ -93,6 +96,17 @@ impl Floor {
         if let Some((slice, place)) = self.inventory.host(host).and_then(crate::inventory::Host::seat) {
             self.sync_place(slice, place);
         }
+        self.shelf.set(host, self.free_of(host));
+    }
+
+    fn free_of(&self, host: HostIndex) -> Option<Free> {
+        let record = self.inventory.host(host)?;
+        let account = self.ledger.account(host)?;
+        let processors = account.free_amount(PROCESSORS).as_milli();
+        let (chips, all) = (account.free_chips(), account.chips());
+        let all_chips = !all.is_empty() && chips == all;
+        let up = record.health().is_alive() && !record.has_departed();
+        up.then_some(Free { all_chips, chips: chips.len(), processors })
     }
 
     fn sync_place(&mut self, slice: SliceIndex, place: u32) {

@@ -6,7 +6,7 @@ use super::Scheduler;
 use super::command::{Command, EventError, Trouble};
 use super::floor::Floor;
 use super::queue::Lane;
-use crate::inventory::{Change, Health, HostIndex, HostName, HostReport, Timestamp};
+use crate::inventory::{Change, Health, HostIndex, HostName, HostReport, Resources, Timestamp};
 use crate::topology::{ChipSet, Generation};
 
 impl Scheduler {
@@ -81,8 +81,14 @@ impl Scheduler {
             if change.host != Some(host) {
                 self.tell(host, Trouble::Left, "another host has its seat", commands);
             }
-            self.floor.ledger.set_capacity(host, ChipSet::EMPTY, crate::inventory::Resources::none());
+            self.floor.ledger.set_capacity(host, ChipSet::EMPTY, Resources::none());
+            self.floor.sync_host(host);
             self.floor.forget_if_done(host);
+        }
+        // What all hosts together can hold changes when one comes, goes, or reports anew.
+        let lanes_of_hosts = change.reported || !change.departed.is_empty();
+        if let Some(host) = change.host {
+            self.floor.sync_host(host);
         }
         let mut lanes = BTreeSet::new();
         let mut kinds_changed = BTreeSet::new();
@@ -96,9 +102,13 @@ impl Scheduler {
                 }
             }
         }
-        for lane in kinds_changed {
-            lanes.remove(&lane);
-            self.recheck(lane, now, commands);
+        if lanes_of_hosts {
+            kinds_changed.insert(Lane::Hosts);
+        }
+        lanes.insert(Lane::Hosts);
+        lanes.retain(|lane| !kinds_changed.contains(lane));
+        if !kinds_changed.is_empty() {
+            self.recheck(kinds_changed, now, commands);
         }
         self.settle(lanes, now, commands);
     }

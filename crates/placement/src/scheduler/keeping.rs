@@ -1,11 +1,12 @@
 //! Choosing what to keep for a request whose patience has ended (**S7**).
 
+mod hosts;
+
 use super::Scheduler;
 use super::floor::Floor;
 use super::keeps::Keep;
-use super::picker::whole_block;
 use super::queue::{Alarm, Lane, Rank, Waiting};
-use super::request::{Demand, SliceAsk};
+use super::request::{Demand, Extent, SliceAsk};
 use crate::inventory::{SliceIndex, Timestamp};
 use crate::ledger::RequestId;
 use crate::topology::{Block, SliceSpec};
@@ -24,14 +25,12 @@ impl Scheduler {
             return;
         }
         let lane = Lane::of(&waiting.demand);
-        if self.may_keep(rank, lane)
+        // For whom holders are being pushed out, what they hold is kept already.
+        if !self.preemptions.is_under_way(id)
+            && self.may_keep(rank, lane)
             && let Some(waiting) = self.queue.find(id)
         {
-            let keep = if waited < patience * PATIENCE_TIMES_MAX {
-                Keep::Blocks(self.nearest_to_free(waiting))
-            } else {
-                Keep::Kinds(kinds(&self.floor, &waiting.demand))
-            };
+            let keep = self.keep_of(waiting, now);
             self.keeps.insert(rank, id.clone(), keep);
         }
         self.queue.alarm(
@@ -61,27 +60,55 @@ impl Scheduler {
         true
     }
 
+    /// What a request that waits is to have.
+    fn keep_of(&self, waiting: &Waiting, now: Timestamp) -> Keep {
+        let long = now.since(waiting.since) >= self.options.patience * PATIENCE_TIMES_MAX;
+        match (&*waiting.demand, long) {
+            (Demand::Bundles(ask), _) => Keep::Hosts(hosts::nearest_to_free(&self.floor, ask, long)),
+            (Demand::Slices(ask), true) => Keep::Kinds(kinds(&self.floor, ask, Extent::Whole)),
+            (Demand::Parts(ask), true) => Keep::Kinds(kinds(&self.floor, ask, Extent::Part)),
+            (Demand::Slices(ask), false) => {
+                Keep::Blocks(self.nearest_to_free(waiting.rank, ask, Extent::Whole))
+            }
+            (Demand::Parts(ask), false) => {
+                Keep::Blocks(self.nearest_to_free(waiting.rank, ask, Extent::Part))
+            }
+        }
+    }
+
     /// The blocks, as many as are asked for, that lack least to be free. One that is kept already stays unless another is
     /// nearer.
-    fn nearest_to_free(&self, waiting: &Waiting) -> Vec<(SliceIndex, Block)> {
-        let ask = match &*waiting.demand {
-            Demand::Slices(ask) | Demand::Parts(ask) => ask,
-        };
-        let whole = matches!(&*waiting.demand, Demand::Slices(_));
-        let mut candidates = if whole { slices(&self.floor, ask) } else { parts(&self.floor, ask) };
-        let kept = match self.keeps.find(waiting.rank) {
+    fn nearest_to_free(&self, rank: Rank, ask: &SliceAsk, extent: Extent) -> Vec<(SliceIndex, Block)> {
+        let kept = match self.keeps.find(rank) {
             Some(Keep::Blocks(blocks)) => blocks.as_slice(),
             _ => &[],
         };
-        candidates.retain(|candidate| {
-            self.keeps.keeper(waiting.rank, candidate.slice, candidate.spec, candidate.block).is_none()
-        });
-        candidates.sort_by_key(|candidate| {
-            let fresh = !kept.contains(&(candidate.slice, candidate.block));
-            (candidate.broken, candidate.closed, fresh, candidate.slice, candidate.block)
-        });
-        candidates.truncate(ask.count as usize);
-        candidates.into_iter().map(|candidate| (candidate.slice, candidate.block)).collect()
+        let best = |mut candidates: Vec<Candidate>| {
+            candidates.retain(|candidate| {
+                self.keeps.keeper(rank, candidate.slice, candidate.spec, candidate.block).is_none()
+            });
+            candidates.sort_by_key(|candidate| {
+                let fresh = !kept.contains(&(candidate.slice, candidate.block));
+                (candidate.broken, candidate.closed, fresh, candidate.slice, candidate.block)
+            });
+            candidates.truncate(ask.count as usize);
+            candidates
+        };
+        let of_kinds = kinds(&self.floor, ask, extent).into_iter();
+        let by_kind = of_kinds.map(|spec| candidates(&self.floor, ask, spec));
+        let chosen = match extent {
+            Extent::Part => best(by_kind.flatten().collect()),
+            // Whole slices of one request are all of one kind: that which lacks least.
+            Extent::Whole => {
+                let lacks = |chosen: &Vec<Candidate>| {
+                    let broken = chosen.iter().filter(|candidate| candidate.broken).count();
+                    let closed: u32 = chosen.iter().map(|candidate| candidate.closed).sum();
+                    (std::cmp::Reverse(chosen.len()), broken, closed)
+                };
+                by_kind.map(best).min_by_key(lacks).unwrap_or_default()
+            }
+        };
+        chosen.into_iter().map(|candidate| (candidate.slice, candidate.block)).collect()
     }
 }
 
@@ -95,53 +122,43 @@ struct Candidate {
     closed: u32,
 }
 
-fn takes_kind(ask: &SliceAsk, spec: SliceSpec) -> bool {
-    ask.chips_per_host.is_none_or(|chips| chips == spec.chips_per_host())
-}
-
-fn kinds(floor: &Floor, demand: &Demand) -> Vec<SliceSpec> {
-    let (ask, whole) = match demand {
-        Demand::Slices(ask) => (ask, true),
-        Demand::Parts(ask) => (ask, false),
-    };
+/// The kinds of slices that could serve an ask.
+pub(super) fn kinds(floor: &Floor, ask: &SliceAsk, extent: Extent) -> Vec<SliceSpec> {
     let serves = |spec: &SliceSpec| {
-        let shaped = if whole { spec.topology() == ask.topology } else { spec.tiling(ask.topology).is_ok() };
-        shaped && takes_kind(ask, *spec)
+        let shaped = match extent {
+            Extent::Whole => spec.topology() == ask.topology,
+            Extent::Part => spec.tiling(ask.topology).is_ok(),
+        };
+        shaped && ask.chips_per_host.is_none_or(|chips| chips == spec.chips_per_host())
     };
     floor.kinds_of(ask.generation).map(|(spec, _)| spec).filter(serves).collect()
 }
 
-fn slices(floor: &Floor, ask: &SliceAsk) -> Vec<Candidate> {
-    let kinds = floor.kinds_like(ask.generation, ask.topology).filter(|(spec, _)| takes_kind(ask, *spec));
-    let slices = kinds.flat_map(|(spec, class)| {
-        class.slices().map(move |(slice, area)| Candidate {
-            slice,
-            spec,
-            block: whole_block(spec),
-            broken: floor.inventory.slice(slice).is_none_or(|slice| !slice.is_whole()),
-            closed: area.closed_in(class.plan().whole(), 0),
-        })
-    });
-    slices.collect()
-}
-
-fn parts(floor: &Floor, ask: &SliceAsk) -> Vec<Candidate> {
+/// The blocks of one kind of slice that could serve an ask if they were free; for a part of a host, the host.
+fn candidates(floor: &Floor, ask: &SliceAsk, spec: SliceSpec) -> Vec<Candidate> {
+    let Some(class) = floor.class(spec) else { return Vec::new() };
+    let plan = class.plan();
+    let inside_host = plan.host_part_index(ask.topology).is_some();
+    let Some(shape) = (if inside_host { Some(0) } else { plan.shape_index(ask.topology) }) else {
+        return Vec::new();
+    };
+    let any = ask.labels.is_any() && ask.resources_per_host.is_none();
     let mut found = Vec::new();
-    for (spec, class) in floor.kinds_of(ask.generation).filter(|(spec, _)| takes_kind(ask, *spec)) {
-        let plan = class.plan();
-        let inside_host = plan.host_part_index(ask.topology).is_some();
-        // For a part of a host, a host is kept.
-        let Some(shape) = (if inside_host { Some(0) } else { plan.shape_index(ask.topology) }) else {
-            continue;
+    for (slice, area) in class.slices() {
+        let Some(record) = floor.inventory.slice(slice) else { continue };
+        let suits = |place: u32| {
+            let host = record.ready_host(place).and_then(|host| floor.inventory.host(host));
+            host.is_none_or(|host| {
+                ask.labels.accepts(host.labels()) && host.resources().covers(&ask.resources_per_host).is_ok()
+            })
         };
-        for (slice, area) in class.slices() {
-            for index in 0..plan.shapes[shape].grid.len() {
-                let Some(part) = plan.shapes[shape].tiling.part(index) else { continue };
-                let record = floor.inventory.slice(slice);
-                let ready = |place| record.is_some_and(|slice| slice.ready_host(place).is_some());
-                let block = part.chips();
-                let broken = !part.hosts().iter().all(|host| ready(host.worker));
-                found.push(Candidate { slice, spec, block, broken, closed: area.closed_in(shape, index) });
+        for index in 0..plan.shapes[shape].grid.len() {
+            let Some(part) = plan.shapes[shape].tiling.part(index) else { continue };
+            let hosts = part.hosts();
+            let broken = !hosts.iter().all(|host| record.ready_host(host.worker).is_some());
+            if any || hosts.iter().all(|host| suits(host.worker)) {
+                let closed = area.closed_in(shape, index);
+                found.push(Candidate { slice, spec, block: part.chips(), broken, closed });
             }
         }
     }

@@ -3,10 +3,10 @@
 //! A keep names blocks of slices. Whoever ranks behind the keeper cannot have anything that overlaps them; whoever ranks
 //! before it can. So what the keeper waits for drains, and is granted to it once it is free.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::queue::Rank;
-use crate::inventory::SliceIndex;
+use crate::inventory::{HostIndex, SliceIndex};
 use crate::ledger::RequestId;
 use crate::topology::{Block, SliceSpec};
 
@@ -17,6 +17,8 @@ pub(super) enum Keep {
     Blocks(Vec<(SliceIndex, Block)>),
     /// Every slice of these kinds: for one that waits although its blocks did not drain.
     Kinds(Vec<SliceSpec>),
+    /// These hosts, with everything they have.
+    Hosts(Vec<HostIndex>),
 }
 
 /// Everything that is kept, by keeper.
@@ -24,15 +26,24 @@ pub(super) enum Keep {
 pub(super) struct Keeps {
     keeps: BTreeMap<Rank, (RequestId, Keep)>,
     blocks: BTreeMap<SliceIndex, Vec<(Rank, Block)>>,
+    hosts: BTreeMap<HostIndex, BTreeSet<Rank>>,
 }
 
 impl Keeps {
     pub(super) fn insert(&mut self, rank: Rank, id: RequestId, keep: Keep) {
         self.remove(rank);
-        if let Keep::Blocks(blocks) = &keep {
-            for &(slice, block) in blocks {
-                self.blocks.entry(slice).or_default().push((rank, block));
+        match &keep {
+            Keep::Blocks(blocks) => {
+                for &(slice, block) in blocks {
+                    self.blocks.entry(slice).or_default().push((rank, block));
+                }
             }
+            Keep::Hosts(hosts) => {
+                for &host in hosts {
+                    self.hosts.entry(host).or_default().insert(rank);
+                }
+            }
+            Keep::Kinds(_) => {}
         }
         self.keeps.insert(rank, (id, keep));
     }
@@ -40,17 +51,41 @@ impl Keeps {
     /// Gives up what is kept for a rank; says whether anything was.
     pub(super) fn remove(&mut self, rank: Rank) -> bool {
         let Some((_, keep)) = self.keeps.remove(&rank) else { return false };
-        if let Keep::Blocks(blocks) = keep {
-            for (slice, _) in blocks {
-                if let Some(kept) = self.blocks.get_mut(&slice) {
-                    kept.retain(|(keeper, _)| *keeper != rank);
-                    if kept.is_empty() {
-                        self.blocks.remove(&slice);
+        match keep {
+            Keep::Blocks(blocks) => {
+                for (slice, _) in blocks {
+                    if let Some(kept) = self.blocks.get_mut(&slice) {
+                        kept.retain(|(keeper, _)| *keeper != rank);
+                        if kept.is_empty() {
+                            self.blocks.remove(&slice);
+                        }
                     }
                 }
             }
+            Keep::Hosts(hosts) => {
+                for host in hosts {
+                    if let Some(kept) = self.hosts.get_mut(&host) {
+                        kept.remove(&rank);
+                        if kept.is_empty() {
+                            self.hosts.remove(&host);
+                        }
+                    }
+                }
+            }
+            Keep::Kinds(_) => {}
         }
         true
+    }
+
+    /// Whether any host is kept.
+    pub(super) fn hosts_are_kept(&self) -> bool {
+        !self.hosts.is_empty()
+    }
+
+    /// The first of those before `rank` for whom a host is kept.
+    pub(super) fn host_keeper(&self, rank: Rank, host: HostIndex) -> Option<&RequestId> {
+        let keeper = self.hosts.get(&host)?.first().filter(|keeper| **keeper < rank)?;
+        self.keeps.get(keeper).map(|(id, _)| id)
     }
 
     pub(super) fn find(&self, rank: Rank) -> Option<&Keep> {

@@ -12,10 +12,26 @@ pub struct Options {
     pub patience: Duration,
     /// For how many requests of one generation something is kept at the same time.
     pub keeps_max: usize,
+    /// Whether a request may push out others.
+    pub preemption: Preemption,
     /// How many requests may wait.
     pub queue_len_max: usize,
     /// How many slices a reason lists one by one.
     pub notes_max: usize,
+}
+
+/// Whether a request may push out others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preemption {
+    /// Who holds, holds.
+    #[default]
+    Never,
+    /// A request for slices or sub-slices that finds no room pushes out holders of lower priority who allow it, as few
+    /// chips as possible, the least urgent first.
+    LowerPriority {
+        /// How long they have to save their work and let go.
+        grace: Duration,
+    },
 }
 
 impl Default for Options {
@@ -24,6 +40,7 @@ impl Default for Options {
             ageing: Some(Duration::from_secs(3_600)),
             patience: Duration::from_secs(600),
             keeps_max: 4,
+            preemption: Preemption::Never,
             queue_len_max: 100_000,
             notes_max: 8,
         }

@@ -1,10 +1,13 @@
 //! Which slices, and which parts of them, a demand gets. One way of choosing a file.
 
+pub(super) mod bundles;
 mod part;
 mod whole;
 
 pub(super) use part::pick as part;
 pub(super) use whole::pick as whole;
+
+use std::collections::BTreeSet;
 
 use super::floor::Floor;
 use super::keeps::Keeps;
@@ -28,6 +31,20 @@ pub(super) struct Asker<'a> {
     pub(super) ask: &'a SliceAsk,
     pub(super) rank: Rank,
     pub(super) keeps: &'a Keeps,
+    pub(super) avoided: Avoided<'a>,
+}
+
+/// Hosts that are left out of a choice.
+#[derive(Clone, Copy)]
+pub(super) struct Avoided<'a>(pub(super) Option<&'a BTreeSet<HostIndex>>);
+
+impl Avoided<'_> {
+    /// None are.
+    pub(super) const NONE: Self = Self(None);
+
+    pub(super) fn holds(&self, host: HostIndex) -> bool {
+        self.0.is_some_and(|hosts| hosts.contains(&host))
+    }
 }
 
 impl Asker<'_> {
@@ -38,7 +55,12 @@ impl Asker<'_> {
 
     /// Whether every open host and every block is as good as any other.
     fn takes_any(&self) -> bool {
-        self.keeps.is_empty() && self.ask.labels.is_any() && self.ask.resources_per_host.is_none()
+        self.keeps.is_empty() && self.takes_any_host()
+    }
+
+    fn takes_any_host(&self) -> bool {
+        let asks_nothing = self.ask.labels.is_any() && self.ask.resources_per_host.is_none();
+        asks_nothing && self.avoided.0.is_none_or(BTreeSet::is_empty) && !self.keeps.hosts_are_kept()
     }
 
     /// Whether a host is labelled as asked and has enough beside its chips.
@@ -51,7 +73,10 @@ impl Asker<'_> {
             let account = floor.ledger.account(host);
             account.is_some_and(|account| account.covers(&self.ask.resources_per_host))
         };
-        (self.ask.labels.is_any() || labelled()) && (self.ask.resources_per_host.is_none() || provided())
+        !self.avoided.holds(host)
+            && self.keeps.host_keeper(self.rank, host).is_none()
+            && (self.ask.labels.is_any() || labelled())
+            && (self.ask.resources_per_host.is_none() || provided())
     }
 
     /// Whether a block may be had: kept for nobody who goes first, and every host of it as asked.
@@ -59,7 +84,7 @@ impl Asker<'_> {
         if self.keeps.keeper(self.rank, slice, spec, block).is_some() {
             return false;
         }
-        if self.ask.labels.is_any() && self.ask.resources_per_host.is_none() {
+        if self.takes_any_host() {
             return true;
         }
         let Some(record) = floor.inventory.slice(slice) else { return false };

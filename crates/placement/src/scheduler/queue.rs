@@ -33,12 +33,15 @@ impl Rank {
 pub(super) enum Lane {
     /// Slices of a generation and parts of them.
     Generation(Generation),
+    /// Bundles.
+    Hosts,
 }
 
 impl Lane {
     pub(super) const fn of(demand: &Demand) -> Self {
         match demand {
             Demand::Slices(ask) | Demand::Parts(ask) => Self::Generation(ask.generation),
+            Demand::Bundles(_) => Self::Hosts,
         }
     }
 }

@@ -4,7 +4,7 @@ mod infeasible;
 mod pending;
 
 pub use infeasible::{Infeasible, InfeasibleCause, Stock};
-pub use pending::{Holder, Keeper, Obstacle, PendingReason, SliceNote};
+pub use pending::{Holder, HostNote, Keeper, Obstacle, PendingReason, SliceNote};
 
 /// `1 slice`, `2 slices`.
 fn plural(count: u32, one: &str) -> String {

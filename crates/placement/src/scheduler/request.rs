@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::bundle::BundleAsk;
 use crate::inventory::{LabelSelector, Resources, Timestamp};
 use crate::ledger::RequestId;
 use crate::topology::{Generation, Topology};
@@ -22,6 +23,8 @@ pub struct Request {
     pub priority: i32,
     /// When to stop waiting.
     pub deadline: Option<Timestamp>,
+    /// Whether what it holds may be asked back for a request of higher priority.
+    pub preemptible: bool,
 }
 
 /// The kinds of places.
@@ -32,6 +35,8 @@ pub enum Demand {
     Slices(SliceAsk),
     /// Sub-slices: aligned, ICI-connected blocks, each inside one slice.
     Parts(SliceAsk),
+    /// Bundles on hosts, without a mesh between them.
+    Bundles(BundleAsk),
 }
 
 /// Some number of slices, or of parts of slices, of one generation and topology.
@@ -90,14 +95,23 @@ impl SliceAsk {
 }
 
 impl Request {
+    const fn new(id: RequestId, demand: Demand) -> Self {
+        Self { id, demand, priority: 0, deadline: None, preemptible: true }
+    }
+
     /// A request for whole slices, of priority 0 and without a deadline.
     pub const fn slices(id: RequestId, ask: SliceAsk) -> Self {
-        Self { id, demand: Demand::Slices(ask), priority: 0, deadline: None }
+        Self::new(id, Demand::Slices(ask))
     }
 
     /// A request for sub-slices, of priority 0 and without a deadline.
     pub const fn parts(id: RequestId, ask: SliceAsk) -> Self {
-        Self { id, demand: Demand::Parts(ask), priority: 0, deadline: None }
+        Self::new(id, Demand::Parts(ask))
+    }
+
+    /// A request for bundles, of priority 0 and without a deadline.
+    pub const fn bundles(id: RequestId, ask: BundleAsk) -> Self {
+        Self::new(id, Demand::Bundles(ask))
     }
 
     /// The same with a priority.
@@ -111,6 +125,19 @@ impl Request {
     pub fn with_deadline(self, deadline: Timestamp) -> Self {
         Self { deadline: Some(deadline), ..self }
     }
+
+    /// The same, never to be pushed out.
+    #[must_use]
+    pub fn not_preemptible(self) -> Self {
+        Self { preemptible: false, ..self }
+    }
+}
+
+/// Whether whole slices or parts of them are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    Whole,
+    Part,
 }
 
 impl Demand {
@@ -121,6 +148,7 @@ impl Demand {
                 1..=COUNT_MAX => Ok(()),
                 got => Err(DemandError::Count { got, max: COUNT_MAX }),
             },
+            Self::Bundles(ask) => ask.check(),
         }
     }
 }
@@ -137,6 +165,20 @@ pub enum DemandError {
         /// How many can be asked for.
         max: u32,
     },
+    /// No bundle at all, or more than are placed together.
+    #[error("ask for {got} bundles: between 1 and {max} can be asked for")]
+    Bundles {
+        /// How many were asked for.
+        got: usize,
+        /// How many can be asked for.
+        max: usize,
+    },
+    /// A number of chips that no process can be given.
+    #[error("ask for a bundle of {got} chips: a process takes none, 1, 2, 4 or 8")]
+    Chips {
+        /// Chips that were asked for.
+        got: u32,
+    },
 }
 
 impl fmt::Display for Demand {
@@ -144,6 +186,7 @@ impl fmt::Display for Demand {
         let (ask, what) = match self {
             Self::Slices(ask) => (ask, "slice"),
             Self::Parts(ask) => (ask, "sub-slice"),
+            Self::Bundles(ask) => return write!(f, "{ask}"),
         };
         let s = if ask.count == 1 { "" } else { "s" };
         write!(f, "{} {} {} {what}{s}", ask.count, ask.generation, ask.topology)?;

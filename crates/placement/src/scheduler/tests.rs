@@ -1,9 +1,12 @@
 //! A test for every decision: the state before, the event, and the exact commands.
 
+mod adopt;
+mod bundles;
 mod faults;
 mod keeping;
 mod life;
 mod parts;
+mod preempt;
 mod reasons;
 
 use std::sync::Arc;

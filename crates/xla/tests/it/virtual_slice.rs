@@ -311,14 +311,14 @@ async fn a_dropped_run_withdraws_the_arrival() {
         let own = ones(&members[1], &mesh).await;
         let run = members[1].run(&executable, vec![own], DEADLINE);
         // Polled once, so that it has arrived, then dropped.
-        assert!(futures_poll_once(run).await.is_none());
+        assert!(poll_once(run).await.is_none());
     }
     assert_eq!(slice.client().live_handles().buffers, 0);
     sum_once(&mut members, &executable).await;
 }
 
 /// Polls a future once and drops it.
-async fn futures_poll_once<F: Future>(future: F) -> Option<F::Output> {
+async fn poll_once<F: Future>(future: F) -> Option<F::Output> {
     let mut future = std::pin::pin!(future);
     std::future::poll_fn(|cx| match future.as_mut().poll(cx) {
         std::task::Poll::Ready(output) => std::task::Poll::Ready(Some(output)),

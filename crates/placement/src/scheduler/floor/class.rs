@@ -149,6 +149,19 @@ impl Class {
         parts.filter_map(|&part| Some((spoil(part)?, part))).min()
     }
 
+    /// The free chips of a host that a process with so many gets; `None` when it cannot be given them there.
+    pub(in crate::scheduler) fn chips_of_host(&self, chips: u32, free: ChipSet) -> Option<ChipSet> {
+        if chips == 0 {
+            return Some(ChipSet::EMPTY);
+        }
+        let all = ChipSet::first(self.plan.spec.chips_per_host());
+        if chips == all.len() {
+            return free.includes(all).then_some(all);
+        }
+        let size = self.plan.host_parts.iter().position(|shape| shape.topology.chips() == chips)?;
+        self.best_of_host(size, free).map(|(_, chips)| chips)
+    }
+
     /// Hosts that are partly free and have a free part of one size, least spoil first.
     pub(in crate::scheduler) fn broken_hosts(
         &self,

@@ -43,11 +43,6 @@ impl Plan {
         Self { spec, shapes, host_parts }
     }
 
-    /// The number of the shape that is the whole slice.
-    pub(in crate::scheduler) fn whole(&self) -> usize {
-        self.shapes.len() - 1
-    }
-
     pub(in crate::scheduler) fn shape_index(&self, topology: Topology) -> Option<usize> {
         self.shapes.iter().position(|shape| shape.topology == topology)
     }

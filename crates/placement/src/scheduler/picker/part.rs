@@ -7,24 +7,46 @@ use crate::inventory::SliceIndex;
 use crate::scheduler::floor::{Class, Damage, Floor};
 use crate::topology::{Block, ChipSet, SliceSpec, SubSlice};
 
+/// What a choice costs the others; a host that is broken up already is always cheaper than one that is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::scheduler) enum Cost {
+    /// A part of a broken host: the size of the largest free part that it breaks up.
+    Broken(u8),
+    /// A block of open hosts.
+    Open(Damage),
+}
+
 /// A part of the shape asked for; the count of the ask is the caller's business.
 pub(in crate::scheduler) fn pick(floor: &mut Floor, asker: Asker<'_>) -> Option<Pick> {
     let kinds = floor.kinds_of(asker.ask.generation).map(|(spec, _)| spec);
     let kinds: Vec<_> = kinds.filter(|spec| asker.takes_kind(*spec)).collect();
-    let broken =
-        kinds.iter().filter_map(|&spec| of_broken_host(floor, asker, spec)).min_by_key(|(spoil, _)| *spoil);
-    if let Some((_, pick)) = broken {
-        return Some(pick);
+    cheapest(floor, asker, &kinds).map(|(_, pick)| pick)
+}
+
+/// As [`pick`], inside one host.
+pub(in crate::scheduler) fn pick_in_host(floor: &mut Floor, asker: Asker<'_>) -> Option<(Cost, Pick)> {
+    let shape = asker.ask.topology;
+    let inside =
+        |spec: &SliceSpec| shape.grid() == spec.host_block() || shape.chips() < spec.chips_per_host();
+    let kinds = floor.kinds_of(asker.ask.generation).map(|(spec, _)| spec);
+    let kinds: Vec<_> = kinds.filter(|spec| asker.takes_kind(*spec) && inside(spec)).collect();
+    cheapest(floor, asker, &kinds)
+}
+
+fn cheapest(floor: &mut Floor, asker: Asker<'_>, kinds: &[SliceSpec]) -> Option<(Cost, Pick)> {
+    let broken = kinds.iter().filter_map(|&spec| of_broken_host(floor, asker, spec));
+    if let Some((spoil, pick)) = broken.min_by_key(|(spoil, _)| *spoil) {
+        return Some((Cost::Broken(spoil), pick));
     }
     let mut best: Option<(Damage, Pick)> = None;
-    for spec in kinds {
+    for &spec in kinds {
         if let Some((damage, pick)) = of_blocks(floor, asker, spec)
             && best.is_none_or(|(least, _)| damage < least)
         {
             best = Some((damage, pick));
         }
     }
-    best.map(|(_, pick)| pick)
+    best.map(|(damage, pick)| (Cost::Open(damage), pick))
 }
 
 /// A part inside a host that is broken up already.

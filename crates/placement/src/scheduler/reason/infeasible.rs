@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::plural;
+use crate::inventory::Resources;
+use crate::scheduler::bundle::Bundle;
 use crate::scheduler::request::Demand;
 use crate::topology::{SliceSpec, SpecError, SubSliceError};
 
@@ -63,6 +65,29 @@ pub enum InfeasibleCause {
         /// How many they give.
         exist: u32,
     },
+    /// A bundle that no host could hold. For more chips than a host has, ask for a slice.
+    NoHost {
+        /// The number of the bundle.
+        bundle: u32,
+        /// What it wants.
+        wanted: Bundle,
+        /// The most chips that a host has.
+        chips_max: u32,
+    },
+    /// All bundles on one host were asked for, and none could hold them.
+    NotOnOneHost,
+    /// A host for each bundle was asked for, and fewer could hold one.
+    TooFewHosts {
+        /// How many could.
+        exist: u32,
+    },
+    /// All hosts together have less than all bundles together want.
+    TooMuch {
+        /// Chips of all hosts.
+        chips: u32,
+        /// Other resources of all hosts, up to what is wanted.
+        resources: Resources,
+    },
 }
 
 impl Infeasible {
@@ -100,9 +125,26 @@ impl fmt::Display for Infeasible {
             InfeasibleCause::TooFewParts { exist } => {
                 write!(f, "{demand} cannot be: the slices here give {exist}")?;
             }
+            InfeasibleCause::NoHost { bundle, wanted, chips_max } => {
+                write!(f, "{demand} cannot be: no host here holds bundle {bundle} ({wanted})")?;
+                if wanted.chips > *chips_max {
+                    write!(f, "; a host has {chips_max} chips, for more ask for a topology")?;
+                }
+            }
+            InfeasibleCause::NotOnOneHost => write!(f, "{demand} cannot be: no host here is that large")?,
+            InfeasibleCause::TooFewHosts { exist } => {
+                write!(f, "{demand} cannot be: only {} here could hold one", plural(*exist, "host"))?;
+            }
+            InfeasibleCause::TooMuch { chips, resources } => {
+                write!(f, "{demand} cannot be: all hosts together have {}", plural(*chips, "chip"))?;
+                if !resources.is_none() {
+                    write!(f, " and {resources}")?;
+                }
+            }
         }
         if self.nearest.is_empty() {
-            return write!(f, "; no slice has joined");
+            let of_chips = !matches!(demand, Demand::Bundles(_));
+            return if of_chips { write!(f, "; no slice has joined") } else { Ok(()) };
         }
         let nearest: Vec<_> =
             self.nearest.iter().map(|stock| format!("{} {}", stock.count, stock.spec)).collect();

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::infeasible::{Infeasible, Stock};
 use super::plural;
-use crate::inventory::{Age, Lack, Shortage, SliceName, Timestamp};
+use crate::inventory::{Age, Health, HostName, Lack, Shortage, SliceName, Timestamp};
 use crate::ledger::RequestId;
+use crate::scheduler::bundle::Bundle;
 use crate::scheduler::request::Demand;
 use crate::topology::SliceSpec;
 
@@ -41,6 +42,17 @@ pub enum Obstacle {
         /// How many more there are.
         more: u32,
     },
+    /// Hosts exist that could hold the bundles; too few have room, or they do not fit together as asked.
+    Hosts {
+        /// The bundle that is hardest to place.
+        bundle: Box<Bundle>,
+        /// How many hosts could hold it if they were free.
+        exist: u32,
+        /// Those that cannot now, one by one up to [`crate::scheduler::Options::notes_max`].
+        notes: Vec<HostNote>,
+        /// How many more there are.
+        more: u32,
+    },
     /// The inventory can never hold it; a provisioner was asked.
     Provisioning(Box<Infeasible>),
 }
@@ -61,6 +73,23 @@ pub struct SliceNote {
     /// Whether a host's labels are not as asked.
     pub mislabelled: bool,
     /// What a host has too little of beside its chips.
+    pub shortage: Option<Shortage>,
+}
+
+/// One host that has no room for a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostNote {
+    /// The host.
+    pub host: HostName,
+    /// How it is, when it is not alive.
+    pub unfit: Option<Health>,
+    /// Who holds something of it, longest first.
+    pub holders: Vec<Holder>,
+    /// For whom it is kept.
+    pub keeper: Option<Keeper>,
+    /// How many of its chips are free.
+    pub chips_free: u32,
+    /// What it has too little of beside its chips.
     pub shortage: Option<Shortage>,
 }
 
@@ -88,11 +117,7 @@ impl PendingReason {
         let mut joint = " ";
         if !note.holders.is_empty() {
             write!(f, "{joint}held by ")?;
-            for (position, holder) in note.holders.iter().take(HOLDERS_SHOWN_MAX).enumerate() {
-                let comma = if position > 0 { ", " } else { "" };
-                write!(f, "{comma}'{}' since {}", holder.request, Age(holder.held))?;
-            }
-            write_rest(f, note.holders.len(), HOLDERS_SHOWN_MAX)?;
+            write_holders(f, &note.holders)?;
             joint = " and ";
         }
         if !note.lacks.is_empty() {
@@ -125,6 +150,39 @@ impl PendingReason {
     }
 }
 
+impl PendingReason {
+    fn write_host(&self, f: &mut fmt::Formatter<'_>, note: &HostNote) -> fmt::Result {
+        write!(f, "{} has {}", note.host, plural(note.chips_free, "free chip"))?;
+        if let Some(Shortage { resource, asked, free }) = &note.shortage {
+            write!(f, " and {free} of {asked} {resource}")?;
+        }
+        if !note.holders.is_empty() {
+            write!(f, ", held by ")?;
+            write_holders(f, &note.holders)?;
+        }
+        if let Some(keeper) = &note.keeper {
+            let waited = Age(keeper.waited);
+            write!(f, ", kept for '{}', which has waited {waited}", keeper.request)?;
+        }
+        match &note.unfit {
+            None | Some(Health::Alive) => Ok(()),
+            Some(Health::Draining { since, .. }) => {
+                write!(f, ", draining for {}", Age(self.at.since(*since)))
+            }
+            Some(Health::Sick { since, .. }) => write!(f, ", sick for {}", Age(self.at.since(*since))),
+            Some(Health::Lost { since, .. }) => write!(f, ", lost {} ago", Age(self.at.since(*since))),
+        }
+    }
+}
+
+fn write_holders(f: &mut fmt::Formatter<'_>, holders: &[Holder]) -> fmt::Result {
+    for (position, holder) in holders.iter().take(HOLDERS_SHOWN_MAX).enumerate() {
+        let comma = if position > 0 { ", " } else { "" };
+        write!(f, "{comma}'{}' since {}", holder.request, Age(holder.held))?;
+    }
+    write_rest(f, holders.len(), HOLDERS_SHOWN_MAX)
+}
+
 fn write_rest(f: &mut fmt::Formatter<'_>, len: usize, shown: usize) -> fmt::Result {
     if len > shown { write!(f, " and {} more", len - shown) } else { Ok(()) }
 }
@@ -137,6 +195,17 @@ impl fmt::Display for PendingReason {
                 for (position, note) in notes.iter().enumerate() {
                     write!(f, "{}", if position == 0 { ": " } else { "; " })?;
                     self.write_note(f, note)?;
+                }
+                if *more > 0 {
+                    write!(f, "; and {more} more")?;
+                }
+            }
+            Obstacle::Hosts { bundle, exist, notes, more } => {
+                let hosts = plural(*exist, "host");
+                write!(f, "{} wanted; {hosts} can hold a bundle of {bundle}", self.demand)?;
+                for (position, note) in notes.iter().enumerate() {
+                    write!(f, "{}", if position == 0 { ": " } else { "; " })?;
+                    self.write_host(f, note)?;
                 }
                 if *more > 0 {
                     write!(f, "; and {more} more")?;

@@ -1,6 +1,6 @@
 //! Where the peer fails (the numbers are those of the list this project keeps of it); each is a promise here.
 
-use super::super::{Command, Event, Request};
+use super::super::{Bundle, BundleAsk, Command, Event, Request, Strategy};
 use super::{World, ask, granted, id, pair, slices, whole};
 
 #[test]
@@ -53,6 +53,19 @@ fn fault_4_a_topology_nobody_has_is_refused_at_once() {
     let [Command::Refuse { reason, .. }] = &commands[..] else { panic!("{commands:?}") };
     assert!(reason.to_string().contains("nearest here: 1 v6e 4x4"), "{reason}");
     assert_eq!(world.scheduler.waiting().count(), 0);
+}
+
+#[test]
+fn fault_5_chips_for_many_hosts_without_a_topology_are_refused_with_the_topologies() {
+    let mut world = World::with_slices(&[("a", "4x4"), ("c", "2x4")]);
+    let sixteen = BundleAsk::new(vec![Bundle::chips(16)], Strategy::Pack);
+    let commands = world.submit(Request::bundles(id("model"), sixteen), 0);
+    let [Command::Refuse { reason, .. }] = &commands[..] else { panic!("{commands:?}") };
+    let text = reason.to_string();
+    assert!(
+        text.contains("a host has 8 chips, for more ask for a topology; nearest here: 1 v6e 4x4"),
+        "{text}"
+    );
 }
 
 #[test]
