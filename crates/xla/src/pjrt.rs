@@ -14,6 +14,8 @@
 //! - `PJ-5` Host memory that the plugin reads or writes is owned by the callback of the event that ends the
 //!   transfer, so dropping a future, an array or a client at any moment leaves nothing dangling ([`event`]).
 //! - `PJ-6` No panic crosses into C.
+//! - `PJ-7` A client is destroyed only when nothing that it was asked for is under way, and the process ends only then, within
+//!   limits ([`exit`]): plugins do not survive the one or the other.
 #![expect(unsafe_code, reason = "calls through the function table of a PJRT plugin")]
 
 mod abi;
@@ -22,6 +24,7 @@ mod client;
 mod error;
 mod event;
 mod executable;
+mod exit;
 mod library;
 mod live;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::ffi::c_int;
 
 use super::event::Event;
+use super::exit::{self, Busy};
 use super::live::Counted;
 use super::{Buffer, Client, Code, Completion, DeviceHandle, Kind, PjrtError, abi, copy_list, copy_text};
 
@@ -46,6 +47,7 @@ impl LoadedExecutable {
             options_size: options.len(),
             ..Default::default()
         };
+        let _busy = Busy::begin();
         // SAFETY: the client is alive; program and options are read during the call.
         unsafe { client.context().api.call(&mut args)? };
         let mut loaded = LoadedExecutable {
@@ -57,6 +59,7 @@ impl LoadedExecutable {
             _counted: client.context().live.count(Kind::Executable),
         };
         loaded.describe()?;
+        exit::wait_at_exit();
         Ok(loaded)
     }
 

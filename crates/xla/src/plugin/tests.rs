@@ -388,7 +388,8 @@ async fn what_pip_brings_is_checked() {
 
 #[tokio::test]
 async fn what_is_in_the_wheel_is_checked() {
-    let cases: [(&[(&str, &[u8])], &str); 4] = [
+    type Members<'a> = &'a [(&'a str, &'a [u8])];
+    let cases: [(Members<'_>, &str); 4] = [
         (&[("demo/other.so", LIBRARY)], "unpack demo/lib.so"),
         (&[("demo/lib.so", b"short")], "sha256"),
         (&[("demo/lib.so", &[b'x'; 4096])], "at most 47 bytes"),

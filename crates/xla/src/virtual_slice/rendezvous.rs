@@ -140,7 +140,7 @@ impl Rendezvous {
     pub(super) fn on_arrive(
         &mut self,
         host: usize,
-        program: ProgramLabel,
+        program: &ProgramLabel,
         now: Instant,
         deadline: Instant,
     ) -> Vec<Command> {
@@ -158,7 +158,7 @@ impl Rendezvous {
             return commands;
         }
         let programs = self.programs();
-        if programs.iter().any(|(_, other)| *other != program) {
+        if programs.iter().any(|(_, other)| other != program) {
             commands.extend(self.give_up(now, &Cause::Programs { programs }));
             return commands;
         }

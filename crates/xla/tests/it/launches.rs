@@ -254,6 +254,26 @@ async fn a_launch_returns_before_its_program_ends() {
     assert!(result.iter().all(|value| (value * 512.0 - 1.0).abs() < 1e-3));
 }
 
+#[tokio::test]
+async fn work_is_left_under_way() {
+    let mesh = mesh(&[("x", 1)]).await;
+    let executable = compile(SLOW, &mesh).await;
+    let start =
+        Array::from_ndarray(&mesh, &Sharding::replicated(), Array2::<f32>::zeros((512, 512))).await.unwrap();
+    let outputs = executable.run(vec![start]).await.unwrap();
+    assert_eq!(outputs[0].shape(), [512, 512]);
+}
+
+#[test]
+fn a_process_ends_in_order_while_a_program_runs() {
+    let test = ["--exact", "launches::work_is_left_under_way"];
+    for _ in 0..5 {
+        let child = std::process::Command::new(std::env::current_exe().unwrap()).args(test).output().unwrap();
+        assert!(child.status.success(), "{}: {}", child.status, String::from_utf8_lossy(&child.stderr));
+        assert!(String::from_utf8_lossy(&child.stdout).contains("1 passed"));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_tasks_use_one_client() {
     let mesh = mesh(&[("x", 4)]).await;

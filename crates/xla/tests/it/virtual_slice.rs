@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use mobula_xla::array::Array;
+use mobula_xla::client::Device;
 use mobula_xla::dtype::{DType, TensorType};
 use mobula_xla::executable::{ArgumentError, Executable, RunFailure};
 use mobula_xla::mesh::Mesh;
@@ -364,7 +365,7 @@ async fn what_makes_no_slice_is_named() {
     ));
     assert!(matches!(slice.member(2), Err(SliceError::NoHost { host: 2, host_count: 2 })));
     let member = slice.member(1).unwrap();
-    assert_eq!(member.devices().iter().map(|device| device.id()).collect::<Vec<_>>(), [3, 4, 5]);
+    assert_eq!(member.devices().iter().map(Device::id).collect::<Vec<_>>(), [3, 4, 5]);
     assert!(matches!(slice.member(1), Err(SliceError::MemberTaken { host: 1 })));
     drop(member);
     slice.member(1).unwrap();
