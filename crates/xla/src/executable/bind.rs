@@ -125,7 +125,8 @@ impl Chosen {
     }
 }
 
-/// Checks a signature that was given by hand against the parameters of the compiled program, where the plugin shows it.
+/// Checks a signature that was given by hand against the parameters of the compiled program, where the plugin
+/// shows it.
 ///
 /// A launch alone would not notice: the plugin compares sizes in bytes and nothing else.
 fn check_arguments(

@@ -1,8 +1,9 @@
 //! Parameters and shardings of a compiled program, read from XLA's own message.
 //!
-//! Source: `xla/service/hlo.proto` and `xla/xla_data.proto`: `HloModuleProtoWithConfig.hlo_module = 1`; of `HloModuleProto`
-//! `host_program_shape = 4`, `spmd_output_sharding = 12` and `spmd_parameters_shardings = 14`; `ProgramShapeProto.parameters = 1`;
-//! `ShapeProto.element_type = 2` and `.dimensions = 3`; `OpSharding.type = 1` (2 is a tuple) and `.tuple_shardings = 5`.
+//! Source: `xla/service/hlo.proto` and `xla/xla_data.proto`: `HloModuleProtoWithConfig.hlo_module = 1`; of
+//! `HloModuleProto` `host_program_shape = 4`, `spmd_output_sharding = 12` and `spmd_parameters_shardings =
+//! 14`; `ProgramShapeProto.parameters = 1`; `ShapeProto.element_type = 2` and `.dimensions = 3`;
+//! `OpSharding.type = 1` (2 is a tuple) and `.tuple_shardings = 5`.
 
 use crate::dtype::DType;
 use crate::wire::Reader;
@@ -39,7 +40,8 @@ pub(super) struct Shardings {
     pub(super) outputs: Vec<Vec<u8>>,
 }
 
-/// The serialized `OpSharding` of each parameter and of each output; empty where the module does not have them.
+/// The serialized `OpSharding` of each parameter and of each output; empty where the module does not have
+/// them.
 pub(super) fn shardings(program: &[u8]) -> Option<Shardings> {
     let module = last(program, 1)?;
     let parameters = all(module, 14)?;

@@ -116,7 +116,8 @@ impl LoadedExecutable {
         }
     }
 
-    /// The compiled program as a serialized `HloModuleProtoWithConfig`; `None` where the plugin has another format or none.
+    /// The compiled program as a serialized `HloModuleProtoWithConfig`; `None` where the plugin has another
+    /// format or none.
     pub(crate) fn optimized_program(&self) -> Result<Option<Vec<u8>>, PjrtError> {
         const FORMAT: &str = "hlo_with_config";
         let api = self.client.context().api;
@@ -126,8 +127,8 @@ impl LoadedExecutable {
             program: &raw mut program,
             ..Default::default()
         };
-        // SAFETY: the executable is alive; without a place for code only size and format are told, and the format is the
-        // plugin's own text.
+        // SAFETY: the executable is alive; without a place for code only size and format are told, and the
+        // format is the plugin's own text.
         let format = unsafe {
             match api.call(&mut args) {
                 Err(error) if error.code == Code::Unimplemented => return Ok(None),

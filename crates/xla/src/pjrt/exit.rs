@@ -1,15 +1,16 @@
 //! The end of the process, while the plugin still works.
 //!
-//! When `main` returns, the system runs the destructors of the plugin's static objects, whether or not the plugin's threads are
-//! in the middle of a program that uses them: a process that only dropped its last array too early would end with a
-//! segmentation fault. So everything that is under way in plugins is counted ([`Busy`]), and the end of the process waits for
-//! it, at most [`WAIT_MAX`].
+//! When `main` returns, the system runs the destructors of the plugin's static objects, whether or not the
+//! plugin's threads are in the middle of a program that uses them: a process that only dropped its last array
+//! too early would end with a segmentation fault. So everything that is under way in plugins is counted
+//! ([`Busy`]), and the end of the process waits for it, at most [`WAIT_MAX`].
 //!
-//! Where it waits matters. A handler given to `atexit` runs before the destructors that were registered earlier only, and the
-//! plugin registers some in the middle of its first program. But the destructors of *thread-local* objects of the thread that
-//! ends the process run before all of these (C++ standard, \[basic.start.term\]; glibc's `exit` does so for every language).
-//! Hence a thread-local guard on the main thread, put there before `main`. A process that is ended by another thread has only
-//! the handler, which is too late for nothing but the first program of its kind.
+//! Where it waits matters. A handler given to `atexit` runs before the destructors that were registered
+//! earlier only, and the plugin registers some in the middle of its first program. But the destructors of
+//! *thread-local* objects of the thread that ends the process run before all of these (C++ standard,
+//! \[basic.start.term\]; glibc's `exit` does so for every language). Hence a thread-local guard on the main
+//! thread, put there before `main`. A process that is ended by another thread has only the handler, which is
+//! too late for nothing but the first program of its kind.
 #![expect(
     unsafe_code,
     reason = "registers a handler with the C library, and a function that runs before main"
@@ -87,7 +88,8 @@ struct MainThread;
 
 impl Drop for MainThread {
     fn drop(&mut self) {
-        // SAFETY: both calls take nothing and cannot fail. The main thread is the one with the id of its process.
+        // SAFETY: both calls take nothing and cannot fail. The main thread is the one with the id of its
+        // process.
         let is_main = unsafe { libc::gettid() == libc::getpid() };
         if is_main {
             wait();
@@ -100,8 +102,9 @@ thread_local! {
 }
 
 /// Runs before `main`, on the main thread.
-// SAFETY: the functions of this section are called with the arguments of `main`, which a C function may ignore, once, before
-// any other thread exists. This one only registers the destructor of a thread-local object, which needs nothing of Rust's runtime.
+// SAFETY: the functions of this section are called with the arguments of `main`, which a C function may
+// ignore, once, before any other thread exists. This one only registers the destructor of a thread-local
+// object, which needs nothing of Rust's runtime.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static GUARD_MAIN_THREAD: extern "C" fn() = {

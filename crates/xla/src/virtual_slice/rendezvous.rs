@@ -12,7 +12,7 @@
 //! | event | decision |
 //! |---|---|
 //! | `on_join` | the host is away; its next arrival is for the launch that gathers |
-//! | `on_arrive` | late: answered at once. A host is gone: the launch is given up. Another program: given up. All wait: [`Command::Launch`] |
+//! | `on_arrive` | late: answered at once; a host gone or another program: given up; all wait: launched |
 //! | `on_refuse` | remembered, told to the others if the host does not come with a good arrival |
 //! | `on_withdraw` | the host is away, as if it had not come |
 //! | `on_tick` | when the deadline of somebody who waits has passed, the launch is given up |

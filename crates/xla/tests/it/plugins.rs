@@ -23,7 +23,8 @@ fn stub(folder: &Path, name: &str, source: &str) -> PathBuf {
 fn table(size: usize, major: i32, minor: i32, slots: usize) -> String {
     format!(
         "#include <stddef.h>\n\
-         static struct {{ size_t size; void *ext; size_t vsize; void *vext; int major, minor; void *slots[{slots} + 1]; }}\n\
+         static struct {{ size_t size; void *ext; size_t vsize; void *vext; int major, minor;\n\
+                          void *slots[{slots} + 1]; }}\n\
          table = {{ {size}, 0, 24, 0, {major}, {minor}, {{ 0 }} }};\n\
          void *GetPjrtApi(void) {{ return &table; }}\n"
     )
