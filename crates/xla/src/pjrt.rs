@@ -14,6 +14,8 @@
 //! - `PJ-5` Host memory that the plugin reads or writes is owned by the callback of the event that ends the
 //!   transfer, so dropping a future, an array or a client at any moment leaves nothing dangling ([`event`]).
 //! - `PJ-6` No panic crosses into C.
+//! - `PJ-7` A client is destroyed only when nothing that it was asked for is under way, and the process ends
+//!   only then, within limits ([`exit`]): plugins do not survive the one or the other.
 #![expect(unsafe_code, reason = "calls through the function table of a PJRT plugin")]
 
 mod abi;
@@ -22,6 +24,7 @@ mod client;
 mod error;
 mod event;
 mod executable;
+mod exit;
 mod library;
 mod live;
 #[cfg(test)]
@@ -41,6 +44,9 @@ pub(crate) use executable::{Launched, LoadedExecutable};
 pub use library::LibraryError;
 pub(crate) use live::Kind;
 pub use live::LiveHandles;
+
+/// How much of an error's message is kept, in bytes.
+const MESSAGE_BYTES_MAX: usize = 64 << 10;
 
 /// The function table of a loaded plugin (`PJ-1`).
 #[derive(Clone, Copy)]
@@ -120,7 +126,7 @@ impl Api {
         // SAFETY: `library::open` checked that these slots are there; `error` is alive until the last of
         // these calls, and the message is copied before that. `Error_Message` and `Error_Destroy` return
         // nothing.
-        let text = unsafe {
+        let mut text = unsafe {
             let read: unsafe extern "C" fn(*mut abi::ErrorMessage) = std::mem::transmute(self.slot(1));
             read(&mut message);
             let text = copy_text(message.message, message.message_size);
@@ -132,6 +138,11 @@ impl Api {
             destroy(&mut abi::ErrorDestroy { error, ..Default::default() });
             text
         };
+        if text.len() > MESSAGE_BYTES_MAX {
+            let end = (0..=MESSAGE_BYTES_MAX).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            text.truncate(end);
+            text.push('…');
+        }
         Some(PjrtError { call, code: Code::from_raw(code.code), message: text })
     }
 

@@ -44,7 +44,10 @@ pub enum ShardingError {
         sharding: Sharding,
     },
     /// The sharding speaks of more dims than the tensor has.
-    #[error("shard a tensor of shape {shape:?} as {sharding}: expected at most {} dims, got {got}", shape.len())]
+    #[error(
+        "shard a tensor of shape {shape:?} as {sharding}: expected at most {} dims, got {got}",
+        shape.len()
+    )]
     Rank {
         /// The tensor's shape.
         shape: Vec<usize>,

@@ -13,12 +13,15 @@
 //!
 //! | what happens | answer |
 //! |---|---|
-//! | a host does not come by the deadline of one that waits | all who wait: [`LaunchError::Missing`], with their arrays |
+//! | a host does not come by the deadline of one that waits | all who wait: [`LaunchError::Missing`] |
 //! | it comes later | at once [`LaunchError::Late`]: which launch, how long ago, why; then the next launch |
 //! | hosts come with different programs | all who wait: [`LaunchError::Programs`], naming host and program |
-//! | a host's arrays do not fit the program | that host: [`LaunchError::Refused`]; it may come again; others are told if it does not |
+//! | a host's arrays do not fit the program | that host: [`LaunchError::Refused`]; it may come again |
 //! | a member is dropped | all who wait: [`LaunchError::MemberLost`], at once |
 //! | a `run` is dropped before the launch | the arrival is withdrawn |
+//!
+//! Every error gives the arrays back. A refusal is told to the others too, if the host does not come with
+//! better ones.
 //!
 //! # Examples
 //! ```no_run

@@ -1,5 +1,5 @@
-//! Tests through the public API, with a real plugin. Expected numbers come from JAX (`fixtures/make.py`) or are worked out by
-//! hand.
+//! Tests through the public API, with a real plugin. Expected numbers come from JAX (`fixtures/make.py`) or
+//! are worked out by hand.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "it/collectives.rs"]

@@ -90,6 +90,9 @@ pub enum TransferError {
     /// A launch consumed the array.
     #[error("use an array that was donated to a launch")]
     Donated,
+    /// The thread that copies ended early: its runtime shuts down.
+    #[error("copy an array: the thread that copies ended early")]
+    Ended,
     /// The plugin refused or failed.
     #[error(transparent)]
     Plugin(#[from] PjrtError),

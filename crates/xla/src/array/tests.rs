@@ -10,21 +10,21 @@ fn rows() -> Vec<i32> {
     (0..12).collect()
 }
 
-fn cut_all(block: Slice, slices: &[Slice]) -> Vec<Vec<i32>> {
+fn cut_all(block: &Slice, slices: &[Slice]) -> Vec<Vec<i32>> {
     let size = block.iter().map(ExactSizeIterator::len).product::<usize>() as i32;
-    let parts = cut((0..size).collect::<Vec<i32>>(), &block, slices);
+    let parts = cut((0..size).collect::<Vec<i32>>(), block, slices);
     parts.into_iter().map(|part| part.owner[part.range].to_vec()).collect()
 }
 
 #[test]
 fn parts_have_the_right_elements() {
-    let parts = cut_all(vec![0..3, 0..4], &[vec![1..2, 0..4], vec![0..3, 1..3], vec![2..3, 3..4]]);
+    let parts = cut_all(&vec![0..3, 0..4], &[vec![1..2, 0..4], vec![0..3, 1..3], vec![2..3, 3..4]]);
     assert_eq!(parts, [vec![4, 5, 6, 7], vec![1, 2, 5, 6, 9, 10], vec![11]]);
 }
 
 #[test]
 fn a_block_is_cut_relative_to_its_place() {
-    let parts = cut_all(vec![10..13, 20..24], &[vec![12..13, 20..24], vec![10..12, 22..24]]);
+    let parts = cut_all(&vec![10..13, 20..24], &[vec![12..13, 20..24], vec![10..12, 22..24]]);
     assert_eq!(parts, [vec![8, 9, 10, 11], vec![2, 3, 6, 7]]);
 }
 
@@ -44,9 +44,9 @@ fn runs_and_equal_parts_are_not_copied() {
 
 #[test]
 fn scalars_and_empty_arrays_are_cut_too() {
-    assert_eq!(cut_all(vec![], &[vec![], vec![]]), [[0], [0]]);
-    assert_eq!(cut_all(vec![0..3, 0..0], &[vec![1..2, 0..0]]), [Vec::<i32>::new()]);
-    assert_eq!(cut_all(vec![0..2, 0..3], &[vec![0..2, 1..1]]), [Vec::<i32>::new()]);
+    assert_eq!(cut_all(&vec![], &[vec![], vec![]]), [[0], [0]]);
+    assert_eq!(cut_all(&vec![0..3, 0..0], &[vec![1..2, 0..0]]), [Vec::<i32>::new()]);
+    assert_eq!(cut_all(&vec![0..2, 0..3], &[vec![0..2, 1..1]]), [Vec::<i32>::new()]);
 }
 
 #[test]

@@ -216,7 +216,7 @@ impl Upload {
         let start = move || self.start(&positions, &wanted, &block, data);
         match Handle::try_current() {
             Ok(runtime) if copied > INLINE_COPY_BYTES_MAX => {
-                runtime.spawn_blocking(start).await.expect("copying does not panic")
+                runtime.spawn_blocking(start).await.unwrap_or(Err(TransferError::Ended))
             }
             _ => start(),
         }

@@ -22,7 +22,7 @@ pub(super) fn compile(program: &Program, mesh: &Mesh) -> Result<Executable, Comp
     let loaded = LoadedExecutable::compile(mesh.client().raw(), program.code(), &options)
         .map_err(|error| CompileError::rejected(program.name(), error))?;
     let order = order(&loaded, mesh)?;
-    let (arguments, outputs) = ports(signature, mesh, &loaded)?;
+    let Ports { arguments, outputs } = ports(signature, mesh, &loaded)?;
     check_outputs(&loaded, &outputs, mesh)?;
     if !program.is_signature_read() {
         check_arguments(&loaded, &arguments, mesh)?;
@@ -54,14 +54,15 @@ fn order(loaded: &LoadedExecutable, mesh: &Mesh) -> Result<Vec<usize>, CompileEr
     order.filter(|order| order.len() == expected).ok_or(CompileError::Devices { expected, got })
 }
 
+/// The two lists of an executable.
+struct Ports {
+    arguments: Vec<Port<Argument>>,
+    outputs: Vec<Port<Output>>,
+}
+
 /// Arguments and outputs with the shardings that the program states or the compiler chose.
-#[expect(clippy::type_complexity, reason = "the two lists of an executable")]
-fn ports(
-    signature: &Signature,
-    mesh: &Mesh,
-    loaded: &LoadedExecutable,
-) -> Result<(Vec<Port<Argument>>, Vec<Port<Output>>), CompileError> {
-    let inputs = Chosen::new("argument", loaded.parameter_shardings()?);
+fn ports(signature: &Signature, mesh: &Mesh, loaded: &LoadedExecutable) -> Result<Ports, CompileError> {
+    let (inputs, results) = chosen(loaded)?;
     let mut arguments = Vec::with_capacity(signature.arguments.len());
     for (index, argument) in signature.arguments.iter().enumerate() {
         let tensor = argument.tensor.clone();
@@ -69,7 +70,6 @@ fn ports(
         let slices = sharding.slices(mesh.shape(), &tensor.shape)?.into();
         arguments.push(Port { spec: Argument { tensor, sharding, donated: argument.donated }, slices });
     }
-    let results = Chosen::new("output", loaded.output_shardings()?);
     let mut outputs = Vec::with_capacity(signature.outputs.len());
     for (index, output) in signature.outputs.iter().enumerate() {
         let tensor = output.tensor.clone();
@@ -77,7 +77,20 @@ fn ports(
         let slices = sharding.slices(mesh.shape(), &tensor.shape)?.into();
         outputs.push(Port { spec: Output { tensor, sharding }, slices });
     }
-    Ok((arguments, outputs))
+    Ok(Ports { arguments, outputs })
+}
+
+/// What the compiler chose: by the plugin's extension, else from the compiled program.
+fn chosen(loaded: &LoadedExecutable) -> Result<(Chosen, Chosen), CompileError> {
+    let (mut inputs, mut results) = (loaded.parameter_shardings()?, loaded.output_shardings()?);
+    if inputs.is_none() || results.is_none() {
+        let program = loaded.optimized_program()?;
+        if let Some(chosen) = program.as_deref().and_then(hlo::shardings) {
+            inputs = inputs.or(Some(chosen.parameters));
+            results = results.or(Some(chosen.outputs));
+        }
+    }
+    Ok((Chosen { what: "argument", protos: inputs }, Chosen { what: "output", protos: results }))
 }
 
 /// The shardings that the compiler chose for all arguments, or all outputs.
@@ -87,10 +100,6 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn new(what: &'static str, protos: Option<Vec<Vec<u8>>>) -> Chosen {
-        Chosen { what, protos }
-    }
-
     fn resolve(
         &self,
         index: usize,
@@ -116,7 +125,8 @@ impl Chosen {
     }
 }
 
-/// Checks a signature that was given by hand against the parameters of the compiled program, where the plugin shows it.
+/// Checks a signature that was given by hand against the parameters of the compiled program, where the plugin
+/// shows it.
 ///
 /// A launch alone would not notice: the plugin compares sizes in bytes and nothing else.
 fn check_arguments(

@@ -65,7 +65,8 @@ pub enum CompileError {
     },
     /// The program does not state a sharding and the plugin does not tell what the compiler chose.
     #[error(
-        "name the sharding of {what} {index}: neither the program nor the plugin tells; state it in the program or give the signature"
+        "name the sharding of {what} {index}: neither the program nor the plugin tells; state it \
+         in the program, or give the signature"
     )]
     UnknownSharding {
         /// `argument` or `output`.
@@ -120,7 +121,8 @@ pub(super) fn diagnosed_at(message: &str) -> Option<Position> {
 /// The signature has another type for an argument or output than the program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "check the signature: it says that a shard of {what} {index} is {expected}, the program has {got_dtype}{got_shape:?}"
+    "check the signature: it says that a shard of {what} {index} is {expected}, the program has \
+     {got_dtype}{got_shape:?}"
 )]
 pub struct SignatureMismatch {
     /// `argument` or `output`.

@@ -1,7 +1,9 @@
-//! The parameters of a compiled program, read from XLA's own message.
+//! Parameters and shardings of a compiled program, read from XLA's own message.
 //!
-//! Source: `xla/service/hlo.proto` and `xla/xla_data.proto`: `HloModuleProtoWithConfig.hlo_module = 1`,
-//! `HloModuleProto.host_program_shape = 4`, `ProgramShapeProto.parameters = 1`, `ShapeProto.element_type = 2` and `.dimensions = 3`.
+//! Source: `xla/service/hlo.proto` and `xla/xla_data.proto`: `HloModuleProtoWithConfig.hlo_module = 1`; of
+//! `HloModuleProto` `host_program_shape = 4`, `spmd_output_sharding = 12` and `spmd_parameters_shardings =
+//! 14`; `ProgramShapeProto.parameters = 1`; `ShapeProto.element_type = 2` and `.dimensions = 3`;
+//! `OpSharding.type = 1` (2 is a tuple) and `.tuple_shardings = 5`.
 
 use crate::dtype::DType;
 use crate::wire::Reader;
@@ -27,6 +29,41 @@ pub(super) fn parameters(program: &[u8]) -> Option<Vec<Parameter>> {
         }
     }
     Some(parameters)
+}
+
+/// What the compiler chose, each as a serialized `OpSharding`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Shardings {
+    /// Of each parameter.
+    pub(super) parameters: Vec<Vec<u8>>,
+    /// Of each output.
+    pub(super) outputs: Vec<Vec<u8>>,
+}
+
+/// The serialized `OpSharding` of each parameter and of each output; empty where the module does not have
+/// them.
+pub(super) fn shardings(program: &[u8]) -> Option<Shardings> {
+    let module = last(program, 1)?;
+    let parameters = all(module, 14)?;
+    let Some(output) = last(module, 12) else { return Some(Shardings { parameters, outputs: Vec::new() }) };
+    let kind = Reader::new(output).find_map(|field| field.ok().filter(|field| field.number == 1)?.integer());
+    let outputs = if kind == Some(TUPLE) { all(output, 5)? } else { vec![output.to_vec()] };
+    Some(Shardings { parameters, outputs })
+}
+
+/// `OpSharding.Type.TUPLE`.
+const TUPLE: u64 = 2;
+
+/// All messages with this number.
+fn all(message: &[u8], number: u32) -> Option<Vec<Vec<u8>>> {
+    let mut found = Vec::new();
+    for field in Reader::new(message) {
+        let field = field.ok()?;
+        if field.number == number {
+            found.push(field.bytes()?.to_vec());
+        }
+    }
+    Some(found)
 }
 
 /// The last message with this number: later ones replace earlier ones.

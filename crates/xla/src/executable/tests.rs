@@ -1,6 +1,6 @@
 //! Compile options against XLA's own serializer, and what is read from messages and diagnostics.
 
-use super::hlo::{Parameter, parameters};
+use super::hlo::{Parameter, Shardings, parameters, shardings};
 use super::options::Options;
 use crate::dtype::DType;
 use crate::program::Partitioner;
@@ -60,4 +60,26 @@ fn parameters_are_read_from_a_module() {
     for end in 0..program.len() {
         assert_eq!(parameters(&program[..end]), None, "cut at {end}");
     }
+}
+
+#[test]
+fn shardings_are_read_from_a_module() {
+    let replicated = vec![];
+    let split = vec![0x08, 0x03, 0x1a, 0x01, 0x04];
+    let (mut tuple, mut module, mut program) = (Vec::new(), Vec::new(), Vec::new());
+    put_integer(&mut tuple, 1, 2);
+    put_bytes(&mut tuple, 5, &split);
+    put_bytes(&mut tuple, 5, &replicated);
+    put_bytes(&mut module, 12, &tuple);
+    put_bytes(&mut module, 14, &split);
+    put_bytes(&mut program, 1, &module);
+    let expected = Shardings { parameters: vec![split.clone()], outputs: vec![split.clone(), replicated] };
+    assert_eq!(shardings(&program), Some(expected));
+    // One output is no tuple; a program for one device has none of this.
+    let (mut module, mut program) = (Vec::new(), Vec::new());
+    put_bytes(&mut module, 12, &split);
+    put_bytes(&mut program, 1, &module);
+    assert_eq!(shardings(&program), Some(Shardings { parameters: vec![], outputs: vec![split] }));
+    assert_eq!(shardings(&[0x0a, 0x00]), Some(Shardings { parameters: vec![], outputs: vec![] }));
+    assert_eq!(shardings(&[]), None);
 }

@@ -229,7 +229,11 @@ calls! {
     }
     ClientDestroy = 11 "Client_Destroy" { client: Handle }
     ClientPlatformName = 12 "Client_PlatformName" { client: Handle, text: *const c_char, text_size: usize }
-    ClientPlatformVersion = 14 "Client_PlatformVersion" { client: Handle, text: *const c_char, text_size: usize }
+    ClientPlatformVersion = 14 "Client_PlatformVersion" {
+        client: Handle,
+        text: *const c_char,
+        text_size: usize,
+    }
     ClientAddressableDevices = 16 "Client_AddressableDevices" {
         client: Handle,
         devices: *const Handle,
@@ -259,11 +263,18 @@ calls! {
     }
     DeviceDescriptionId = 23 "DeviceDescription_Id" { description: Handle, id: c_int }
     DeviceDescriptionProcessIndex = 24 "DeviceDescription_ProcessIndex" { description: Handle, index: c_int }
-    DeviceDescriptionKind = 26 "DeviceDescription_Kind" { description: Handle, text: *const c_char, text_size: usize }
+    DeviceDescriptionKind = 26 "DeviceDescription_Kind" {
+        description: Handle,
+        text: *const c_char,
+        text_size: usize,
+    }
     DeviceGetDescription = 29 "Device_GetDescription" { device: Handle, description: Handle }
     ExecutableDestroy = 40 "Executable_Destroy" { executable: Handle }
     ExecutableNumOutputs = 44 "Executable_NumOutputs" { executable: Handle, count: usize }
-    ExecutableOptimizedProgram = 48 "Executable_OptimizedProgram" { executable: Handle, program: *mut Program }
+    ExecutableOptimizedProgram = 48 "Executable_OptimizedProgram" {
+        executable: Handle,
+        program: *mut Program,
+    }
     LoadedExecutableDestroy = 50 "LoadedExecutable_Destroy" { executable: Handle }
     LoadedExecutableGetExecutable = 51 "LoadedExecutable_GetExecutable" { loaded: Handle, executable: Handle }
     LoadedExecutableAddressableDevices = 52 "LoadedExecutable_AddressableDevices" {

@@ -10,6 +10,7 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
+use super::exit::{self, Busy};
 use super::live::Counters;
 use super::{Api, Context, Kind, LiveHandles, PjrtError, abi, copy_list, copy_text};
 
@@ -188,8 +189,10 @@ impl Client {
 fn own(api: Api, options: &[(&'static str, i64)], ready: oneshot::Sender<Result<Client, ClientError>>) {
     let context = Context { api, live: Arc::default() };
     let _counted = context.live.count(Kind::Client);
+    let busy = Busy::begin();
     let (owned, jobs) = match create(&context, options) {
         Ok((owned, client, jobs)) => {
+            exit::wait_at_exit();
             // Nobody may wait any more; then the client goes with the value that could not be sent.
             drop(ready.send(Ok(client)));
             (owned, jobs)
@@ -199,11 +202,16 @@ fn own(api: Api, options: &[(&'static str, i64)], ready: oneshot::Sender<Result<
             return;
         }
     };
+    drop(busy);
     while let Ok(job) = jobs.recv() {
+        let _busy = Busy::begin();
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
             tracing::error!("a job on the client's thread panicked; whoever waits for it is told");
         }
     }
+    // Nobody holds the client, but the plugin may still work on what it was asked for (`PJ-7`).
+    context.live.wait_for_events();
+    let _busy = Busy::begin();
     drop(owned);
 }
 

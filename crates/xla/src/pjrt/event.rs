@@ -18,6 +18,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
+use super::exit::Busy;
 use super::live::Counted;
 use super::{Api, Context, Kind, PjrtError, abi};
 
@@ -26,6 +27,7 @@ pub(super) struct Event {
     api: Api,
     raw: abi::Handle,
     _counted: Counted,
+    _busy: Busy,
 }
 
 // SAFETY: events may be used and destroyed from any thread.
@@ -34,7 +36,7 @@ unsafe impl Send for Event {}
 impl Event {
     /// Takes ownership of `raw`, which must be an event of the context's plugin that nobody else destroys.
     pub(super) fn new(context: &Context, raw: abi::Handle) -> Event {
-        Event { api: context.api, raw, _counted: context.live.count(Kind::Event) }
+        Event { api: context.api, raw, _counted: context.live.count(Kind::Event), _busy: Busy::count() }
     }
 
     /// The future of this event; `payload` is kept until the event fires and is then the future's output.

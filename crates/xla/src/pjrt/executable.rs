@@ -4,6 +4,7 @@
 use std::ffi::c_int;
 
 use super::event::Event;
+use super::exit::{self, Busy};
 use super::live::Counted;
 use super::{Buffer, Client, Code, Completion, DeviceHandle, Kind, PjrtError, abi, copy_list, copy_text};
 
@@ -46,6 +47,7 @@ impl LoadedExecutable {
             options_size: options.len(),
             ..Default::default()
         };
+        let _busy = Busy::begin();
         // SAFETY: the client is alive; program and options are read during the call.
         unsafe { client.context().api.call(&mut args)? };
         let mut loaded = LoadedExecutable {
@@ -57,6 +59,7 @@ impl LoadedExecutable {
             _counted: client.context().live.count(Kind::Executable),
         };
         loaded.describe()?;
+        exit::wait_at_exit();
         Ok(loaded)
     }
 
@@ -113,7 +116,8 @@ impl LoadedExecutable {
         }
     }
 
-    /// The compiled program as a serialized `HloModuleProtoWithConfig`; `None` where the plugin has another format or none.
+    /// The compiled program as a serialized `HloModuleProtoWithConfig`; `None` where the plugin has another
+    /// format or none.
     pub(crate) fn optimized_program(&self) -> Result<Option<Vec<u8>>, PjrtError> {
         const FORMAT: &str = "hlo_with_config";
         let api = self.client.context().api;
@@ -123,8 +127,8 @@ impl LoadedExecutable {
             program: &raw mut program,
             ..Default::default()
         };
-        // SAFETY: the executable is alive; without a place for code only size and format are told, and the format is the
-        // plugin's own text.
+        // SAFETY: the executable is alive; without a place for code only size and format are told, and the
+        // format is the plugin's own text.
         let format = unsafe {
             match api.call(&mut args) {
                 Err(error) if error.code == Code::Unimplemented => return Ok(None),

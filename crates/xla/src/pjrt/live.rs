@@ -1,7 +1,7 @@
 //! Counting the handles that are alive, so that a test can show that nothing leaks.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// What is counted.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +33,8 @@ pub struct LiveHandles {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     counts: [AtomicUsize; 4],
+    quiet: Mutex<()>,
+    became_quiet: Condvar,
 }
 
 impl Counters {
@@ -40,6 +42,14 @@ impl Counters {
     pub(super) fn count(self: &Arc<Self>, kind: Kind) -> Counted {
         self.counts[kind as usize].fetch_add(1, Ordering::AcqRel);
         Counted { counters: Arc::clone(self), kind }
+    }
+
+    /// Blocks until no event is alive: all transfers and launches have ended.
+    pub(super) fn wait_for_events(&self) {
+        let mut quiet = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.counts[Kind::Event as usize].load(Ordering::Acquire) > 0 {
+            quiet = self.became_quiet.wait(quiet).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// What is alive now.
@@ -63,6 +73,11 @@ pub(super) struct Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.counters.counts[self.kind as usize].fetch_sub(1, Ordering::AcqRel);
+        let before = self.counters.counts[self.kind as usize].fetch_sub(1, Ordering::AcqRel);
+        if before == 1 && matches!(self.kind, Kind::Event) {
+            // Under the lock, so that it cannot fall between a look at the count and the wait.
+            let _quiet = self.counters.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+            self.counters.became_quiet.notify_all();
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! The layouts against the header.
 //!
-//! The constants below were printed by a C compiler: for each call, the slot computed from `offsetof(PJRT_Api, ..)`, then `sizeof`
-//! and `offsetof` of the struct of its arguments, with the `pjrt_c_api.h` of version 0.81 that ships in the wheel
-//! `xla-cpu-pjrt==0.0.1`. None of these calls got a field since.
+//! The constants below were printed by a C compiler: for each call, the slot computed from
+//! `offsetof(PJRT_Api, ..)`, then `sizeof` and `offsetof` of the struct of its arguments, with the
+//! `pjrt_c_api.h` of version 0.81 that ships in the wheel `xla-cpu-pjrt==0.0.1`. None of these calls got a
+//! field since.
 
 use std::mem::offset_of;
 

@@ -73,8 +73,9 @@ pub enum PluginError {
     },
     /// Nothing was found, and fetching was not allowed.
     #[error(
-        "find a PJRT plugin for {platform}: give its path in code or in MOBULA_PJRT_PLUGIN, install one into the active Python \
-         environment (for CPUs: pip install {package}), or allow this program to fetch it (PluginSearch::fetch)"
+        "find a PJRT plugin for {platform}: give its path in code or in MOBULA_PJRT_PLUGIN, install one into \
+         the active Python environment (for CPUs: pip install {package}), or allow this program to fetch it \
+         (PluginSearch::fetch)"
     )]
     NotFound {
         /// The platform that was looked for.
@@ -85,12 +86,14 @@ pub enum PluginError {
     /// A TPU's plugin was asked for on a machine without one: without hardware libtpu asks a metadata server
     /// for minutes.
     #[error(
-        "find a PJRT plugin for TPUs: this machine shows no TPU (/dev/accel*, /dev/vfio); set TPU_SKIP_MDS_QUERY=1 to try anyway"
+        "find a PJRT plugin for TPUs: this machine shows no TPU (/dev/accel*, /dev/vfio); set \
+         TPU_SKIP_MDS_QUERY=1 to try anyway"
     )]
     NoTpuHardware,
     /// Nothing was found, and fetching failed.
     #[error(
-        "fetch a PJRT plugin: {source}; or give the path of one in MOBULA_PJRT_PLUGIN, or install one with pip"
+        "fetch a PJRT plugin: {source}; or give the path of one in MOBULA_PJRT_PLUGIN, or install one with \
+         pip"
     )]
     Fetch {
         /// Why.

@@ -31,7 +31,8 @@ pub(super) async fn site_packages(environment: &Environment) -> Vec<PathBuf> {
     }
     let Some(python) = environment.find_program(PYTHON) else { return Vec::new() };
     let mut command = command(&python, environment);
-    command.args(["-I", "-c", QUESTION]).stderr(Stdio::null());
+    // Python looks for modules in the current folder too, and nobody's files shall be run.
+    command.args(["-c", QUESTION]).current_dir("/").stderr(Stdio::null());
     let Ok(Ok(output)) = tokio::time::timeout(ANSWER_DEADLINE, command.output()).await else {
         tracing::debug!(python = %python.display(), "Python did not say where its packages are");
         return Vec::new();

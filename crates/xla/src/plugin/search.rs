@@ -286,7 +286,8 @@ impl PluginSearch {
             match fetch.run(pinned).await {
                 Ok(path) => return Ok((Origin::Fetched, path)),
                 Err(error) if error.is_about_one_package() => {
-                    tracing::warn!(%error, package = pinned.requirement, "a plugin was not fetched; trying the next");
+                    let package = pinned.requirement;
+                    tracing::warn!(%error, package, "a plugin was not fetched; trying the next");
                     first_error = first_error.or(Some(error));
                 }
                 Err(error) => return Err(error.into()),

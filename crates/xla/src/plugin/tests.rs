@@ -45,11 +45,13 @@ impl Machine {
         self.root.path().join(name)
     }
 
-    /// Puts a `python3` in the `PATH` that runs this shell script; `$target` is pip's target folder. It counts its runs.
+    /// Puts a `python3` in the `PATH` that runs this shell script; `$target` is pip's target folder. It
+    /// counts its runs.
     fn python(&self, script: &str) {
         let runs = self.path("runs");
         let text = format!(
-            "#!/bin/sh\nif [ \"$2\" = -c ]; then exit 0; fi\necho run >> {runs}\nfor target; do :; done\n{script}\n",
+            "#!/bin/sh\nif [ \"$1\" = -c ]; then exit 0; fi\n\
+             echo run >> {runs}\nfor target; do :; done\n{script}\n",
             runs = runs.display()
         );
         let file = self.path("bin/python3");
@@ -254,9 +256,10 @@ async fn a_lock_that_is_held_too_long_is_an_error() {
     let held = place.lock(tokio::time::Instant::now(), limit, || {}).await.unwrap();
     tokio::time::pause();
     let error = machine.search().deadline(limit).find().await.unwrap_err();
-    assert!(
-        matches!(error, PluginError::Fetch { source: FetchError::LockDeadline { limit: got, .. } } if got == limit)
-    );
+    let PluginError::Fetch { source: FetchError::LockDeadline { limit: got, .. } } = error else {
+        panic!("{error}")
+    };
+    assert_eq!(got, limit);
     tokio::time::resume();
     // The file alone, which a dead process leaves, is no lock.
     drop(held);
@@ -346,10 +349,10 @@ async fn pip_that_hangs_is_ended() {
     tokio::time::advance(limit).await;
     let error = task.await.unwrap().unwrap_err();
     tokio::time::resume();
-    assert!(
-        matches!(error, PluginError::Fetch { source: FetchError::PipDeadline { limit: got, .. } } if got == limit),
-        "{error}"
-    );
+    let PluginError::Fetch { source: FetchError::PipDeadline { limit: got, .. } } = error else {
+        panic!("{error}")
+    };
+    assert_eq!(got, limit);
     until(|| has_ended(&pid)).await;
     // Nothing is left of the try, and the next one works.
     machine.working_pip();
@@ -388,7 +391,8 @@ async fn what_pip_brings_is_checked() {
 
 #[tokio::test]
 async fn what_is_in_the_wheel_is_checked() {
-    let cases: [(&[(&str, &[u8])], &str); 4] = [
+    type Members<'a> = &'a [(&'a str, &'a [u8])];
+    let cases: [(Members<'_>, &str); 4] = [
         (&[("demo/other.so", LIBRARY)], "unpack demo/lib.so"),
         (&[("demo/lib.so", b"short")], "sha256"),
         (&[("demo/lib.so", &[b'x'; 4096])], "at most 47 bytes"),
@@ -439,7 +443,7 @@ async fn python_is_asked_without_importing_packages() {
     let site = machine.path("site");
     touch(&site.join("fastatomstruct_xla_cpu/libpjrt_cpu.so"));
     machine.python("exit 1");
-    let script = format!("#!/bin/sh\n[ \"$1\" = -I ] && echo {}\n", site.display());
+    let script = format!("#!/bin/sh\n[ \"$1\" = -c ] && echo {}\n", site.display());
     fs::write(machine.path("bin/python3"), script).unwrap();
     let found = machine.search().fetch(false).find().await.unwrap();
     assert_eq!(found, (Origin::Python, site.join("fastatomstruct_xla_cpu/libpjrt_cpu.so")));

@@ -87,7 +87,8 @@ pub enum SignatureError {
     },
     /// A sharding names a mesh that the module does not declare, or two shardings name two meshes.
     #[error(
-        "read the signature of a program: its shardings name the meshes {named:?}, expected one of {declared:?}"
+        "read the signature of a program: its shardings name the meshes {named:?}, expected one of \
+         {declared:?}"
     )]
     Meshes {
         /// The meshes that shardings of the signature name.

@@ -20,7 +20,8 @@ fn fails(text: &str) -> SignatureError {
 /// A program with these arguments, in a module with a mesh.
 fn with_arguments(arguments: &str) -> String {
     format!(
-        "module @m {{\n sdy.mesh @mesh = <[\"x\"=4, \"y\"=2]>\n func.func public @main({arguments}) {{ return }} }}"
+        "module @m {{\n sdy.mesh @mesh = <[\"x\"=4, \"y\"=2]>\n \
+         func.func public @main({arguments}) {{ return }} }}"
     )
 }
 
@@ -92,9 +93,12 @@ fn functions_and_modules_around_main_do_not_matter() {
 fn attributes_and_locations_of_arguments() {
     let signature = read(&with_arguments(
         r#"%a: tensor<8xf32> {jax.buffer_donor = true, z = dense<[1, 2]> : tensor<2xi64>} loc("a"(#loc1)),
-           %b: tensor<8xf32> {jax.buffer_donor = false, "q\"}" = unit, sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>},
-           %c: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}p1], replicated={"x"}>, unit_attr},
-           %d: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>, tf.aliasing_output = 0 : i32} loc(unknown)"#,
+           %b: tensor<8xf32> {jax.buffer_donor = false, "q\"}" = unit,
+               sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>},
+           %c: tensor<8x8xf32> {
+               sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}p1], replicated={"x"}>, unit_attr},
+           %d: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>,
+               tf.aliasing_output = 0 : i32} loc(unknown)"#,
     ));
     let donated: Vec<bool> = signature.arguments.iter().map(|argument| argument.donated).collect();
     assert_eq!(donated, [true, false, false, true]);

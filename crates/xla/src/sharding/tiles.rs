@@ -24,7 +24,8 @@ pub enum TilesError {
     /// A form that says nothing about slices (`manual`, `maximal`, `unknown`, tuples), or one that is not
     /// known here.
     #[error(
-        "read the sharding `{text}`: only `replicated` and `devices=[..]` are understood; give the signature by hand"
+        "read the sharding `{text}`: only `replicated` and `devices=[..]` are understood; give the signature \
+         by hand"
     )]
     Unsupported {
         /// The sharding.
@@ -39,7 +40,10 @@ pub enum TilesError {
         reason: &'static str,
     },
     /// The grid has another number of devices than the mesh.
-    #[error("find the axes of {mesh} that mean {tiles}: the mesh has {} devices, the sharding names {got}", mesh.device_count())]
+    #[error(
+        "find the axes of {mesh} that mean {tiles}: the mesh has {} devices, the sharding names {got}",
+        mesh.device_count()
+    )]
     DeviceCount {
         /// The grid.
         tiles: Tiles,

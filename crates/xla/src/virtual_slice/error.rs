@@ -14,7 +14,8 @@ use crate::executable::RunFailure;
 pub enum SliceError {
     /// The number of hosts or chips is out of range.
     #[error(
-        "make a virtual slice of {host_count} hosts x {devices_per_host} devices: expected 1 to {limit} hosts with devices"
+        "make a virtual slice of {host_count} hosts x {devices_per_host} devices: expected 1 to {limit} \
+         hosts with devices"
     )]
     Hosts {
         /// The number of hosts.

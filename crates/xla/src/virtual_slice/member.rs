@@ -75,6 +75,8 @@ fn launch_all(launch: u64, seats: Vec<Seat>, shared: &Arc<Shared>) {
         let Some(executable) = executable else { return };
         match launch_joined(&executable, &brought) {
             Ok(outputs) => {
+                // Before anybody is told, so that what a launch consumed is gone when it returns.
+                drop(brought);
                 for (host, answer) in answers.into_iter().enumerate() {
                     let own = outputs.iter().map(|output| output.restricted_to(owner.devices_of(host)));
                     let own =
@@ -248,7 +250,7 @@ impl<'a> Wait<'a> {
             ProgramLabel { name: seat.executable.name().to_owned(), digest: seat.executable.digest() };
         let mut gathering = shared.gathering();
         gathering.seats[host] = Some(seat);
-        let commands = gathering.rendezvous.on_arrive(host, program, now.into_std(), until.into_std());
+        let commands = gathering.rendezvous.on_arrive(host, &program, now.into_std(), until.into_std());
         gathering.perform(commands, shared);
         Wait { shared, host }
     }

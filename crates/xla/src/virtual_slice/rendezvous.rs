@@ -12,7 +12,7 @@
 //! | event | decision |
 //! |---|---|
 //! | `on_join` | the host is away; its next arrival is for the launch that gathers |
-//! | `on_arrive` | late: answered at once. A host is gone: the launch is given up. Another program: given up. All wait: [`Command::Launch`] |
+//! | `on_arrive` | late: answered at once; a host gone or another program: given up; all wait: launched |
 //! | `on_refuse` | remembered, told to the others if the host does not come with a good arrival |
 //! | `on_withdraw` | the host is away, as if it had not come |
 //! | `on_tick` | when the deadline of somebody who waits has passed, the launch is given up |
@@ -140,7 +140,7 @@ impl Rendezvous {
     pub(super) fn on_arrive(
         &mut self,
         host: usize,
-        program: ProgramLabel,
+        program: &ProgramLabel,
         now: Instant,
         deadline: Instant,
     ) -> Vec<Command> {
@@ -158,7 +158,7 @@ impl Rendezvous {
             return commands;
         }
         let programs = self.programs();
-        if programs.iter().any(|(_, other)| *other != program) {
+        if programs.iter().any(|(_, other)| other != program) {
             commands.extend(self.give_up(now, &Cause::Programs { programs }));
             return commands;
         }

@@ -15,7 +15,7 @@ async fn check(count: usize) {
     let outputs = executable.run(vec![x]).await.unwrap();
     let mut got = Vec::new();
     for output in &outputs {
-        got.extend(output.to_ndarray::<f32>().await.unwrap().into_iter());
+        got.extend(output.to_ndarray::<f32>().await.unwrap());
     }
     assert_eq!(got, floats(&format!("collectives_{count}.bin")));
     // The text does not say how outputs are spread; the compiler did as `out_specs` asked.

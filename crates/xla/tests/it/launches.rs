@@ -18,7 +18,8 @@ use crate::support::mesh;
 /// Adds one to its donated argument.
 const INCREMENT: &str = r#"module @increment attributes {mhlo.num_partitions = 4 : i32} {
   sdy.mesh @mesh = <["x"=4]>
-  func.func public @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>, tf.aliasing_output = 0 : i32})
+  func.func public @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>,
+                                              tf.aliasing_output = 0 : i32})
       -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
     %one = stablehlo.constant dense<1.0> : tensor<8xf32>
     %y = stablehlo.add %x, %one : tensor<8xf32>
@@ -172,7 +173,8 @@ async fn one_array_cannot_be_consumed_and_read_by_one_launch() {
 
 #[tokio::test]
 async fn a_buffer_donor_is_consumed_too() {
-    let text = r#"module @m { func.func public @main(%x: tensor<4xf32> {jax.buffer_donor = true}) -> tensor<4xf32> {
+    let text = r#"module @m { func.func public @main(
+        %x: tensor<4xf32> {jax.buffer_donor = true}) -> tensor<4xf32> {
       %z = stablehlo.add %x, %x : tensor<4xf32> return %z : tensor<4xf32> } }"#;
     let mesh = mesh(&[("x", 1)]).await;
     let executable = compile(text, &mesh).await;
@@ -191,7 +193,8 @@ async fn programs_of_odd_shapes() {
         %c = stablehlo.constant dense<200> : tensor<ui8> return %c : tensor<ui8> } }";
     let outputs = compile(constant, &mesh).await.run(vec![]).await.unwrap();
     assert_eq!(outputs[0].to_ndarray::<u8>().await.unwrap(), arr0(200).into_dyn());
-    let empty = "module @m { func.func public @main(%x: tensor<3x0xi8>, %p: tensor<i1>) -> (tensor<3x0xi8>, tensor<i1>) {
+    let empty = "module @m { func.func public @main(
+        %x: tensor<3x0xi8>, %p: tensor<i1>) -> (tensor<3x0xi8>, tensor<i1>) {
         %y = stablehlo.add %x, %x : tensor<3x0xi8> %q = stablehlo.not %p : tensor<i1>
         return %y, %q : tensor<3x0xi8>, tensor<i1> } }";
     let executable = compile(empty, &mesh).await;
@@ -252,6 +255,26 @@ async fn a_launch_returns_before_its_program_ends() {
     ticking.abort();
     // A matrix of all 1/n times itself is itself.
     assert!(result.iter().all(|value| (value * 512.0 - 1.0).abs() < 1e-3));
+}
+
+#[tokio::test]
+async fn work_is_left_under_way() {
+    let mesh = mesh(&[("x", 1)]).await;
+    let executable = compile(SLOW, &mesh).await;
+    let start =
+        Array::from_ndarray(&mesh, &Sharding::replicated(), Array2::<f32>::zeros((512, 512))).await.unwrap();
+    let outputs = executable.run(vec![start]).await.unwrap();
+    assert_eq!(outputs[0].shape(), [512, 512]);
+}
+
+#[test]
+fn a_process_ends_in_order_while_a_program_runs() {
+    let test = ["--exact", "launches::work_is_left_under_way"];
+    for _ in 0..5 {
+        let child = std::process::Command::new(std::env::current_exe().unwrap()).args(test).output().unwrap();
+        assert!(child.status.success(), "{}: {}", child.status, String::from_utf8_lossy(&child.stderr));
+        assert!(String::from_utf8_lossy(&child.stdout).contains("1 passed"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -29,7 +29,8 @@ const NOTHING: LiveHandles = LiveHandles { clients: 0, buffers: 0, executables: 
 
 const SPLIT: &str = r#"module @m attributes {mhlo.num_partitions = 4 : i32} {
   sdy.mesh @mesh = <["x"=4]>
-  func.func public @main(%x: tensor<65536xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>, tf.aliasing_output = 0 : i32})
+  func.func public @main(%x: tensor<65536xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>,
+                                                  tf.aliasing_output = 0 : i32})
       -> (tensor<65536xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<f32>) {
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
     %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]

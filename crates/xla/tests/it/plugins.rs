@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mobula_xla::LibraryError;
-use mobula_xla::client::{CPU_DEVICES_MAX, Client, ClientError};
+use mobula_xla::client::{CPU_DEVICES_MAX, Client, ClientError, Device};
 use mobula_xla::plugin::{Environment, LoadError, Plugin, PluginError, PluginSearch};
 
 use crate::support::plugin;
@@ -23,7 +23,8 @@ fn stub(folder: &Path, name: &str, source: &str) -> PathBuf {
 fn table(size: usize, major: i32, minor: i32, slots: usize) -> String {
     format!(
         "#include <stddef.h>\n\
-         static struct {{ size_t size; void *ext; size_t vsize; void *vext; int major, minor; void *slots[{slots} + 1]; }}\n\
+         static struct {{ size_t size; void *ext; size_t vsize; void *vext; int major, minor;\n\
+                          void *slots[{slots} + 1]; }}\n\
          table = {{ {size}, 0, 24, 0, {major}, {minor}, {{ 0 }} }};\n\
          void *GetPjrtApi(void) {{ return &table; }}\n"
     )
@@ -109,7 +110,7 @@ async fn a_plugin_is_loaded_once() {
     let client = Client::cpu(&again, 3).await.unwrap();
     assert_eq!((client.platform_name(), client.devices().len()), ("cpu", 3));
     assert!(!client.platform_version().is_empty());
-    let ids: Vec<i32> = client.devices().iter().map(|device| device.id()).collect();
+    let ids: Vec<i32> = client.devices().iter().map(Device::id).collect();
     assert_eq!(ids, [0, 1, 2]);
     assert!(client.devices().iter().all(|device| device.process_index() == 0 && !device.kind().is_empty()));
     // Without a choice the plugin makes its own number of devices.

@@ -41,10 +41,12 @@ async fn the_compiler_says_where_the_text_is_wrong() {
     let undeclared = "  %y = stablehlo.add %x, %z : tensor<4xf32>\n  return %y : tensor<4xf32>";
     let (at, _) = refusal(&mesh, &body(undeclared)).await;
     assert_eq!(at.map(|at| at.0), Some(3));
-    let result = "module @m { func.func public @main(%x: tensor<4xf32>) -> tensor<5xf32> {\n return %x : tensor<4xf32> } }";
+    let result = "module @m { func.func public @main(%x: tensor<4xf32>) -> tensor<5xf32> {\n \
+                  return %x : tensor<4xf32> } }";
     let (at, message) = refusal(&mesh, result).await;
     assert_eq!(at, Some((2, 2)), "{message}");
-    let open = "module @m { func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n return %x : tensor<4xf32>";
+    let open = "module @m { func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n \
+                return %x : tensor<4xf32>";
     refusal(&mesh, open).await;
     // Nothing of it is left.
     assert_eq!(mesh.client().live_handles().executables, 0);
@@ -133,7 +135,8 @@ async fn files_that_are_no_program() {
 async fn what_the_compiler_refuses_keeps_its_code() {
     // A custom call that nobody registered.
     let text = r#"module @m { func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-      %y = stablehlo.custom_call @nobody(%x) {api_version = 4 : i32, backend_config = {}} : (tensor<4xf32>) -> tensor<4xf32>
+      %y = stablehlo.custom_call @nobody(%x) {api_version = 4 : i32, backend_config = {}}
+          : (tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32> } }"#;
     let mesh = mesh(&[("x", 1)]).await;
     let error = Executable::compile(&Program::from_text(text).unwrap(), &mesh).await.unwrap_err();

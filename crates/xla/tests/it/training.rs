@@ -57,7 +57,7 @@ async fn train(program: &Program, mesh: &Mesh) {
     assert_close(&got, &expected, 1e-5);
     let mut parameters = Vec::new();
     for array in &state {
-        parameters.extend(array.to_ndarray::<f32>().await.unwrap().into_iter());
+        parameters.extend(array.to_ndarray::<f32>().await.unwrap());
     }
     assert_close(&parameters, &floats("mlp_after.bin"), 1e-5);
 }

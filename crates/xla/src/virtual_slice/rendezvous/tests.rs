@@ -51,7 +51,7 @@ impl Slice {
     /// `host` comes at a second and waits until another, with program `step`.
     fn arrive(&mut self, host: usize, at: u64, until: u64) -> Vec<Command> {
         let (now, deadline) = (self.at(at), self.at(until));
-        self.state.on_arrive(host, label("step"), now, deadline)
+        self.state.on_arrive(host, &label("step"), now, deadline)
     }
 
     /// For each host, the number of its next launch, and whether it is away (-), waiting (w) or gone (x).
@@ -163,7 +163,7 @@ fn a_late_host_does_not_disturb_those_who_wait_for_the_next_launch() {
     slice.arrive(0, 0, 1);
     slice.state.on_tick(slice.at(1));
     slice.arrive(0, 2, 50);
-    let other = slice.state.on_arrive(1, label("other"), slice.at(3), slice.at(50));
+    let other = slice.state.on_arrive(1, &label("other"), slice.at(3), slice.at(50));
     let cause = Cause::Missing { missing: vec![missing(1)], waited: seconds(1) };
     assert_eq!(other, [late(1, 0, 2, cause)]);
     assert_eq!(slice.arrive(1, 4, 50), [Command::Launch { launch: 1 }]);
@@ -173,7 +173,7 @@ fn a_late_host_does_not_disturb_those_who_wait_for_the_next_launch() {
 fn different_programs_end_the_wait_of_all_who_came() {
     let mut slice = Slice::new(3);
     slice.arrive(0, 0, 10);
-    let commands = slice.state.on_arrive(2, label("eval"), slice.at(1), slice.at(10));
+    let commands = slice.state.on_arrive(2, &label("eval"), slice.at(1), slice.at(10));
     let programs = vec![(0, label("step")), (2, label("eval"))];
     let cause = Cause::Programs { programs };
     assert_eq!(commands, [given_up(0, 0, 1, cause.clone()), given_up(2, 0, 0, cause.clone())]);
@@ -372,7 +372,7 @@ fn history(seed: u64) -> (u64, usize) {
                 witness.waiting.insert(host);
                 let name = if random.below(20) == 0 { "other" } else { "step" };
                 let until = now + random.below(20);
-                slice.state.on_arrive(host, label(name), slice.at(now), slice.at(until))
+                slice.state.on_arrive(host, &label(name), slice.at(now), slice.at(until))
             }
             _ => Vec::new(),
         };
