@@ -13,8 +13,7 @@ mod worker;
 
 use std::time::{Duration, Instant};
 
-use arguments::{Arguments, Fault};
-use clap::{Parser, ValueEnum};
+use arguments::{Arguments, Fault, Job};
 use mobula::BoxError;
 
 /// What `programs/digits.py` wrote.
@@ -43,7 +42,7 @@ fn main() -> Result<(), BoxError> {
 async fn check() -> Result<(), BoxError> {
     let expected: Expected = serde_json::from_str(include_str!("programs/losses.json"))?;
     let (seed, epochs) = (expected.seed.to_string(), expected.epochs.to_string());
-    let arguments = Arguments::try_parse_from(["quickstart", "--seed", &seed, "--epochs", &epochs])?;
+    let arguments = Arguments::parse(["--seed", &seed, "--epochs", &epochs])?;
     let mut runs = Vec::new();
     for _ in 0..3 {
         runs.push(training::run(&arguments).await?);
@@ -64,17 +63,21 @@ async fn check() -> Result<(), BoxError> {
             expected.last_loss
         );
     }
-    let other = Arguments::try_parse_from(["quickstart", "--seed", "1", "--epochs", "1"])?;
+    let other = Arguments::parse(["--seed", "1", "--epochs", "1"])?;
     assert_ne!(
         training::run(&other).await?.losses[0],
         runs[0].losses[0],
         "another seed gave the same losses"
     );
 
-    for fault in Fault::value_variants() {
+    for (name, fault) in [("topology", Fault::Topology), ("host", Fault::Host), ("shape", Fault::Shape)] {
+        assert_eq!(Arguments::parse(["--break", name])?.job, Job::Break(fault));
         let started = Instant::now();
-        faults::show(*fault).await?;
+        faults::show(fault).await?;
         assert!(started.elapsed() < Duration::from_secs(2), "{fault:?} took {:?}", started.elapsed());
+    }
+    for wrong in [["--break", "nothing"], ["--epochs", "0"], ["--seed", "-1"], ["--what", "?"]] {
+        assert!(Arguments::parse(wrong).is_err(), "{wrong:?} was accepted");
     }
     processes::show().await
 }

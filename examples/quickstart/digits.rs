@@ -7,11 +7,11 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int32Type};
 use mobula::BoxError;
 use ndarray::{Array1, Array2};
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, RowSelection, RowSelector};
+use parquet::column::reader::get_typed_column_reader;
+use parquet::data_type::{DataType, FloatType, Int32Type};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
 pub const PIXELS: usize = 64;
 
@@ -63,42 +63,50 @@ impl Split {
     }
 }
 
-/// Reads one host's rows of a split, and no others.
+/// Reads one host's rows of a split.
+///
+/// Each row group is read as a whole (they are of 256 rows), and what is another's is left out.
 pub fn read(path: &Path, split: Split, host: usize, hosts: usize) -> Result<Rows, BoxError> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
-    let rows = usize::try_from(reader.metadata().file_metadata().num_rows())?;
-    let own = (0..rows).filter(|row| split.has(*row)).skip(host).step_by(hosts);
-    let batches = reader.with_row_selection(selection(own, rows)).with_batch_size(rows.max(1)).build()?;
+    let file = SerializedFileReader::new(File::open(path)?)?;
     let (mut pixels, mut labels) = (Vec::new(), Vec::new());
-    for batch in batches {
-        let batch = batch?;
-        let column =
-            |name: &str| batch.column_by_name(name).ok_or(format!("{}: no column {name}", path.display()));
-        let digits =
-            column("pixels")?.as_fixed_size_list_opt().filter(|list| list.value_length() as usize == PIXELS);
-        let digits = digits.and_then(|list| list.values().as_primitive_opt::<Float32Type>());
-        pixels.extend_from_slice(digits.ok_or("column pixels: lists of 64 f32 are expected")?.values());
-        let classes =
-            column("label")?.as_primitive_opt::<Int32Type>().ok_or("column label: i32 is expected")?;
-        labels.extend_from_slice(classes.values());
+    let (mut row, mut of_split) = (0, 0);
+    for group in 0..file.num_row_groups() {
+        let group = file.get_row_group(group)?;
+        let classes = column::<Int32Type>(&*group, "label")?;
+        let digits = column::<FloatType>(&*group, "pixels.list.element")?;
+        if digits.len() != classes.len() * PIXELS {
+            return Err(
+                format!("{}: {} pixels for {} labels", path.display(), digits.len(), classes.len()).into()
+            );
+        }
+        for (digit, class) in digits.chunks_exact(PIXELS).zip(classes) {
+            if split.has(row) {
+                if of_split % hosts == host {
+                    pixels.extend_from_slice(digit);
+                    labels.push(class);
+                }
+                of_split += 1;
+            }
+            row += 1;
+        }
     }
     Ok(Rows { pixels: Array2::from_shape_vec((labels.len(), PIXELS), pixels)?, labels: labels.into() })
 }
 
-/// The selection of single rows, in ascending order.
-fn selection(own: impl Iterator<Item = usize>, rows: usize) -> RowSelection {
-    let (mut selectors, mut next) = (Vec::new(), 0);
-    for row in own {
-        if row > next {
-            selectors.push(RowSelector::skip(row - next));
-        }
-        selectors.push(RowSelector::select(1));
-        next = row + 1;
+/// Every value of a column of a row group; the file has no nulls.
+fn column<T: DataType>(group: &dyn RowGroupReader, name: &str) -> Result<Vec<T::T>, BoxError> {
+    let columns = group.metadata().columns();
+    let index = columns.iter().position(|column| column.column_path().string() == name);
+    let index = index.ok_or_else(|| format!("the file has no column {name}"))?;
+    let mut reader = get_typed_column_reader::<T>(group.get_column_reader(index)?);
+    let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
+    let rows = usize::try_from(group.metadata().num_rows())?;
+    let (read, _, _) =
+        reader.read_records(rows, Some(&mut definitions), Some(&mut repetitions), &mut values)?;
+    if read != rows {
+        return Err(format!("column {name}: {read} of {rows} rows could be read").into());
     }
-    if rows > next {
-        selectors.push(RowSelector::skip(rows - next));
-    }
-    selectors.into()
+    Ok(values)
 }
 
 /// The order in which a host uses its rows in an epoch: Fisher-Yates from the end, over [`SplitMix64`].

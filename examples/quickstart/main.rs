@@ -21,8 +21,7 @@ mod worker;
 
 use std::process::ExitCode;
 
-use arguments::Arguments;
-use clap::Parser;
+use arguments::{Arguments, Job};
 use mobula::BoxError;
 
 fn main() -> ExitCode {
@@ -33,11 +32,10 @@ fn main() -> ExitCode {
 
 #[mobula::main]
 async fn start() -> ExitCode {
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
-        .with_writer(std::io::stderr)
-        .init();
-    match run(Arguments::parse()).await {
+    let level = std::env::var("RUST_LOG").ok().and_then(|level| level.parse().ok());
+    let level = level.unwrap_or(tracing_subscriber::filter::LevelFilter::WARN);
+    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
+    match run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             screen::failed(&*error);
@@ -46,10 +44,16 @@ async fn start() -> ExitCode {
     }
 }
 
-async fn run(arguments: Arguments) -> Result<(), BoxError> {
-    match arguments.fault {
-        Some(fault) => faults::show(fault).await,
-        None if arguments.processes => processes::show().await,
-        None => training::run(&arguments).await.map(|report| screen::say(report)),
+async fn run() -> Result<(), BoxError> {
+    let arguments = Arguments::parse(std::env::args_os().skip(1))
+        .map_err(|error| format!("read its arguments: {error} (--help lists them)"))?;
+    match arguments.job {
+        Job::Train => training::run(&arguments).await.map(|report| screen::say(report)),
+        Job::Processes => processes::show().await,
+        Job::Break(fault) => faults::show(fault).await,
+        Job::Help => {
+            screen::say(arguments::HELP);
+            Ok(())
+        }
     }
 }

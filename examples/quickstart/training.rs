@@ -32,7 +32,10 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { held_out, devices, .. } = self;
+        let Self { losses, held_out, devices, .. } = self;
+        if let (Some(first), Some(last)) = (losses.first(), losses.last()) {
+            writeln!(f, "{} steps, loss {first:.4} -> {last:.4}", losses.len())?;
+        }
         write!(f, "accuracy {:.3} on {held_out} held-out digits over {devices} devices", self.accuracy())
     }
 }
@@ -59,9 +62,6 @@ pub async fn run(arguments: &Arguments) -> Result<Report, BoxError> {
     }
 
     let losses = train(&gang, arguments.epochs).await?;
-    if let (Some(first), Some(last)) = (losses.first(), losses.last()) {
-        screen::say(format_args!("{} steps, loss {first:.4} -> {last:.4}", losses.len()));
-    }
     let (right, held_out) = evaluate(&gang).await?;
     drop(gang.stop(Duration::from_secs(5)).await);
     runtime.shutdown().await?;
