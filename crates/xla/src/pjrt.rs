@@ -29,6 +29,7 @@ mod exit;
 mod gate;
 mod library;
 mod live;
+mod logs;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +47,7 @@ pub(crate) use executable::{Launched, LoadedExecutable};
 pub use library::LibraryError;
 pub(crate) use live::Kind;
 pub use live::LiveHandles;
+pub use logs::quiet_logs;
 
 /// How much of an error's message is kept, in bytes.
 const MESSAGE_BYTES_MAX: usize = 64 << 10;

@@ -302,8 +302,8 @@ async fn many_tasks_use_one_client() {
 
 #[tokio::test]
 async fn collectives_of_many_launches_do_not_starve_each_other() {
-    // More launches ahead than the plugin takes, with copies to the host in between: without a limit of ours the plugin runs
-    // out of threads and aborts the process.
+    // More launches ahead than the plugin takes, with copies to the host in between: without a limit of ours
+    // the plugin runs out of threads and aborts the process.
     let mesh = mesh(&[("x", 16)]).await;
     let executable = Executable::compile(&program("collectives_16.mlir").await, &mesh).await.unwrap();
     let ones = spread(&mesh, [1.0; 64]).await;
