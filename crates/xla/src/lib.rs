@@ -4,7 +4,8 @@
 //! processors of this machine. A [`client::Client`] opens its devices. A [`mesh::Mesh`] names axes over them,
 //! a [`sharding::Sharding`] says which part of a tensor lies on which, and an [`array::Array`] is such a
 //! tensor. A [`program::Program`] is StableHLO, from JAX or written by hand; compiled for a mesh it is an
-//! [`executable::Executable`].
+//! [`executable::Executable`]. A [`virtual_slice::VirtualSlice`] lets many hosts inside one process run such
+//! a program together, each with its own devices.
 //!
 //! What this crate must never know: actors, nodes, hosts' addresses, placement, datasets, training, serving.
 //! It depends on none of this project's crates.
@@ -16,7 +17,7 @@
 //!   wrong comes back as a typed error that says what was expected and what came. (Inside XLA some of these
 //!   mistakes abort the process.)
 //! - Nothing is fetched from a network unless [`plugin::PluginSearch::fetch`] allows it.
-//! - `unsafe` is confined to `pjrt` and to one variable of the environment in `plugin`.
+//! - `unsafe` is confined to the module `pjrt`.
 //!
 //! # Examples
 //! ```no_run

@@ -16,6 +16,7 @@
 //! - `PJ-6` No panic crosses into C.
 //! - `PJ-7` A client is destroyed only when nothing that it was asked for is under way, and the process ends
 //!   only then, within limits ([`exit`]): plugins do not survive the one or the other.
+//! - `PJ-8` No more launches of a client are under way than the plugin can take without waiting ([`gate`]).
 #![expect(unsafe_code, reason = "calls through the function table of a PJRT plugin")]
 
 mod abi;
@@ -25,8 +26,10 @@ mod error;
 mod event;
 mod executable;
 mod exit;
+mod gate;
 mod library;
 mod live;
+mod logs;
 #[cfg(test)]
 mod tests;
 
@@ -44,6 +47,7 @@ pub(crate) use executable::{Launched, LoadedExecutable};
 pub use library::LibraryError;
 pub(crate) use live::Kind;
 pub use live::LiveHandles;
+pub use logs::quiet_logs;
 
 /// How much of an error's message is kept, in bytes.
 const MESSAGE_BYTES_MAX: usize = 64 << 10;

@@ -36,10 +36,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use environment::{Environment, quiet_logs};
+pub use environment::Environment;
 pub use error::{FetchError, LoadError, PluginError};
 pub use search::{Origin, Platform, PluginSearch, Progress};
 
+pub use crate::pjrt::quiet_logs;
 use crate::pjrt::{Api, LibraryError};
 
 /// Plugins that were loaded, by their canonical path. They are never unloaded, so this never shrinks.

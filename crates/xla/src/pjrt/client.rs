@@ -11,6 +11,7 @@ use std::thread;
 use tokio::sync::oneshot;
 
 use super::exit::{self, Busy};
+use super::gate::Gate;
 use super::live::Counters;
 use super::{Api, Context, Kind, LiveHandles, PjrtError, abi, copy_list, copy_text};
 
@@ -45,8 +46,13 @@ pub enum ClientError {
     ThreadEnded,
 }
 
-/// Work for the client's thread.
-type Job = Box<dyn FnOnce() + Send>;
+/// What the client's thread is told.
+enum Message {
+    /// Work, in the order in which it is sent.
+    Run(Box<dyn FnOnce() + Send>),
+    /// The last handle is gone; the end of the process waits until the client is destroyed.
+    Close(Busy),
+}
 
 /// A device of a client; valid as long as the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +98,15 @@ struct Shared {
     platform_name: String,
     platform_version: String,
     devices: Vec<DeviceInfo>,
-    jobs: mpsc::Sender<Job>,
+    gate: Arc<Gate>,
+    messages: mpsc::Sender<Message>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // The thread receives until it is told this.
+        drop(self.messages.send(Message::Close(Busy::count())));
+    }
 }
 
 // SAFETY: the C API may be called on a client from any thread; the other fields are `Send` and `Sync`.
@@ -109,7 +123,7 @@ struct Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         let mut args = abi::ClientDestroy { client: self.raw, ..Default::default() };
-        // SAFETY: every object of the client is gone: each held a sender of jobs, and all senders are dropped
+        // SAFETY: every object of the client is gone: each held a handle, and the last one is dropped
         // (`PJ-2`).
         if let Err(error) = unsafe { self.context.api.call(&mut args) } {
             tracing::warn!(%error, "a client was not destroyed");
@@ -136,6 +150,11 @@ impl Client {
     /// The table and the counters.
     pub(super) fn context(&self) -> &Context {
         &self.0.context
+    }
+
+    /// Lets launches in, a limited number at a time.
+    pub(super) fn gate(&self) -> &Arc<Gate> {
+        &self.0.gate
     }
 
     /// The platform, such as `cpu`.
@@ -180,8 +199,8 @@ impl Client {
 
     /// Lets the client's thread run `job` behind all earlier ones.
     pub(crate) fn submit(&self, job: impl FnOnce() + Send + 'static) {
-        // The thread receives as long as a sender lives, and `self` holds one.
-        self.0.jobs.send(Box::new(job)).expect("the client's thread receives jobs");
+        let message = Message::Run(Box::new(job));
+        self.0.messages.send(message).expect("the client's thread receives as long as there are handles");
     }
 }
 
@@ -190,12 +209,12 @@ fn own(api: Api, options: &[(&'static str, i64)], ready: oneshot::Sender<Result<
     let context = Context { api, live: Arc::default() };
     let _counted = context.live.count(Kind::Client);
     let busy = Busy::begin();
-    let (owned, jobs) = match create(&context, options) {
-        Ok((owned, client, jobs)) => {
+    let (owned, messages) = match create(&context, options) {
+        Ok((owned, client, messages)) => {
             exit::wait_at_exit();
             // Nobody may wait any more; then the client goes with the value that could not be sent.
             drop(ready.send(Ok(client)));
-            (owned, jobs)
+            (owned, messages)
         }
         Err(error) => {
             drop(ready.send(Err(error.into())));
@@ -203,23 +222,35 @@ fn own(api: Api, options: &[(&'static str, i64)], ready: oneshot::Sender<Result<
         }
     };
     drop(busy);
-    while let Ok(job) = jobs.recv() {
-        let _busy = Busy::begin();
-        if catch_unwind(AssertUnwindSafe(job)).is_err() {
-            tracing::error!("a job on the client's thread panicked; whoever waits for it is told");
+    let mut closing = None;
+    while let Ok(message) = messages.recv() {
+        match message {
+            Message::Run(job) => run_job(job),
+            Message::Close(busy) => {
+                closing = Some(busy);
+                break;
+            }
         }
     }
     // Nobody holds the client, but the plugin may still work on what it was asked for (`PJ-7`).
     context.live.wait_for_events();
-    let _busy = Busy::begin();
     drop(owned);
+    drop(closing);
+}
+
+/// Runs one job; what a panic takes with it is told to whoever waits.
+fn run_job(job: Box<dyn FnOnce() + Send>) {
+    let _busy = Busy::begin();
+    if catch_unwind(AssertUnwindSafe(job)).is_err() {
+        tracing::error!("a job on the client's thread panicked");
+    }
 }
 
 /// Creates the client and reads what never changes about it.
 fn create(
     context: &Context,
     options: &[(&'static str, i64)],
-) -> Result<(Owned, Client, mpsc::Receiver<Job>), PjrtError> {
+) -> Result<(Owned, Client, mpsc::Receiver<Message>), PjrtError> {
     let options: Vec<abi::NamedInt> = options
         .iter()
         .map(|(name, value)| abi::NamedInt {
@@ -251,9 +282,10 @@ fn create(
         (platform_name, platform_version, copy_list(devices.devices, devices.num_devices))
     };
     let devices = handles.into_iter().map(|raw| describe(api, raw)).collect::<Result<_, _>>()?;
-    let (jobs, receiver) = mpsc::channel();
+    let (messages, receiver) = mpsc::channel();
     let context = context.clone();
-    let shared = Shared { raw, context, platform_name, platform_version, devices, jobs };
+    let gate = Arc::default();
+    let shared = Shared { raw, context, platform_name, platform_version, devices, gate, messages };
     Ok((owned, Client(Arc::new(shared)), receiver))
 }
 

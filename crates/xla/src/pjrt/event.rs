@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use super::exit::Busy;
+use super::gate::Permit;
 use super::live::Counted;
 use super::{Api, Context, Kind, PjrtError, abi};
 
@@ -26,6 +27,7 @@ use super::{Api, Context, Kind, PjrtError, abi};
 pub(super) struct Event {
     api: Api,
     raw: abi::Handle,
+    permit: Option<Arc<Permit>>,
     _counted: Counted,
     _busy: Busy,
 }
@@ -36,7 +38,14 @@ unsafe impl Send for Event {}
 impl Event {
     /// Takes ownership of `raw`, which must be an event of the context's plugin that nobody else destroys.
     pub(super) fn new(context: &Context, raw: abi::Handle) -> Event {
-        Event { api: context.api, raw, _counted: context.live.count(Kind::Event), _busy: Busy::count() }
+        let (counted, busy) = (context.live.count(Kind::Event), Busy::count());
+        Event { api: context.api, raw, permit: None, _counted: counted, _busy: busy }
+    }
+
+    /// Holds the place of a launch until the event fires.
+    pub(super) fn with_permit(mut self, permit: &Arc<Permit>) -> Event {
+        self.permit = Some(Arc::clone(permit));
+        self
     }
 
     /// The future of this event; `payload` is kept until the event fires and is then the future's output.

@@ -239,12 +239,15 @@ impl LoadedExecutable {
             ..Default::default()
         };
         let context = self.client.context();
+        let permit = self.client.gate().enter();
         // SAFETY: executable and buffers are alive; all lists live until the call returns and have the
         // lengths stated.
         unsafe { context.api.call(&mut args)? };
         let completions = events.into_iter().filter(|event| !event.is_null());
         let completions = completions
-            .map(|event| Event::new(context, event).complete("LoadedExecutable_Execute", ()))
+            .map(|event| {
+                Event::new(context, event).with_permit(&permit).complete("LoadedExecutable_Execute", ())
+            })
             .collect();
         let outputs = outputs
             .into_iter()

@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 
 /// How long the end of the process is put off.
 const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How long it is put off more when something was under way: plugins signal the end of a program a little
+/// before their threads have let go of it.
+const GRACE: Duration = Duration::from_millis(10);
 
 /// How many things are under way in plugins.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
@@ -68,9 +71,14 @@ extern "C" fn wait() {
     ENDING.store(true, Ordering::SeqCst);
     let end = Instant::now() + WAIT_MAX;
     let mut idle = IDLE.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let was_busy = BUSY.load(Ordering::SeqCst) > 0;
     while BUSY.load(Ordering::SeqCst) > 0 {
         let Some(left) = end.checked_duration_since(Instant::now()) else { return };
         idle = IDLE.1.wait_timeout(idle, left).unwrap_or_else(PoisonError::into_inner).0;
+    }
+    drop(idle);
+    if was_busy {
+        std::thread::park_timeout(GRACE);
     }
 }
 

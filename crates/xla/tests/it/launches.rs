@@ -13,7 +13,7 @@ use mobula_xla::sharding::Sharding;
 use ndarray::{Array1, Array2, arr0};
 use tokio::task::JoinSet;
 
-use crate::support::mesh;
+use crate::support::{mesh, program};
 
 /// Adds one to its donated argument.
 const INCREMENT: &str = r#"module @increment attributes {mhlo.num_partitions = 4 : i32} {
@@ -298,6 +298,34 @@ async fn many_tasks_use_one_client() {
         seen.insert(task);
     }
     assert_eq!(seen.len(), 32);
+}
+
+#[tokio::test]
+async fn collectives_of_many_launches_do_not_starve_each_other() {
+    // More launches ahead than the plugin takes, with copies to the host in between: without a limit of ours
+    // the plugin runs out of threads and aborts the process.
+    let mesh = mesh(&[("x", 16)]).await;
+    let executable = Executable::compile(&program("collectives_16.mlir").await, &mesh).await.unwrap();
+    let ones = spread(&mesh, [1.0; 64]).await;
+    let mut ahead = Vec::new();
+    for _ in 0..100 {
+        ahead.push(executable.run(vec![ones.clone()]).await.unwrap());
+    }
+    let mut tasks = JoinSet::new();
+    for _ in 0..64 {
+        let (executable, ones) = (executable.clone(), ones.clone());
+        tasks.spawn(async move {
+            for _ in 0..5 {
+                let outputs = executable.run(vec![ones.clone()]).await.unwrap();
+                let sum = outputs[0].to_ndarray::<f32>().await.unwrap();
+                assert_eq!(sum, Array1::from_elem(4, 16.0_f32).into_dyn());
+            }
+        });
+    }
+    tasks.join_all().await;
+    for outputs in ahead {
+        outputs[2].ready().await.unwrap();
+    }
 }
 
 #[test]
