@@ -17,7 +17,9 @@ use tokio::sync::{oneshot, watch};
 use crate::inventory::{HostName, SliceName};
 use crate::ledger::RequestId;
 use crate::place::{Answer, Placement, Submitted};
-use crate::scheduler::{Assignment, Infeasible, Outcome, PendingReason, Request, SliceAsk, SlicePart, Trouble};
+use crate::scheduler::{
+    Assignment, Infeasible, Outcome, PendingReason, Request, SliceAsk, SlicePart, Trouble,
+};
 use crate::topology::SliceSpec;
 
 mod error;

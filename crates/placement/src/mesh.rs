@@ -162,6 +162,9 @@ pub(crate) fn end_later<A: RemoteActor>(members: Vec<ActorRef<A>>, group: Option
 
 impl<A: RemoteActor> fmt::Debug for ActorMesh<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ActorMesh").field("axes", &self.axes()).field("members", &self.members).finish_non_exhaustive()
+        f.debug_struct("ActorMesh")
+            .field("axes", &self.axes())
+            .field("members", &self.members)
+            .finish_non_exhaustive()
     }
 }

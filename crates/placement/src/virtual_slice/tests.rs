@@ -45,14 +45,17 @@ fn wrong_declarations_are_errors_of_the_start() {
         assert!(error.contains(says) && error.len() < 400, "{error}");
     }
     let builder = Runtime::builder().virtual_slice("v6e", "0x4").virtual_slice("v6e", "2x2");
-    let error = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(builder.start()).unwrap_err();
+    let error =
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(builder.start()).unwrap_err();
     assert!(error.to_string().contains("0x4"), "{error}");
 }
 
 #[test]
 fn contradicting_labels_are_refused() {
     let host = VirtualSlice::new("v6e", "4x4").hosts(0).unwrap().remove(0);
-    for (label, value) in [(LABEL_WORKER, "-1"), (LABEL_CHIPS, "3"), (LABEL_TOPOLOGY, "4x4x4"), (LABEL_GENERATION, "x")] {
+    for (label, value) in
+        [(LABEL_WORKER, "-1"), (LABEL_CHIPS, "3"), (LABEL_TOPOLOGY, "4x4x4"), (LABEL_GENERATION, "x")]
+    {
         assert!(report(&info(host.clone().label(label, value))).is_err(), "{label} {value}");
     }
     assert_eq!(report(&info(HostSpec::new("plain"))).unwrap().membership, None);
