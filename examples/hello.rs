@@ -27,8 +27,7 @@ impl Message<Hello> for Worker {
 #[mobula::main]
 async fn main() -> Result<(), BoxError> {
     let runtime = Runtime::builder().virtual_slice("v6e", "4x4").start().await?;
-    let group = runtime.slice_placement_group("v6e", "4x4").reserve().await?;
-    let gang = group.spawn::<Worker>(()).await?;
+    let gang = runtime.slice_placement_group("v6e", "4x4").reserve().await?.spawn::<Worker>(()).await?;
     gang.ask_all(Hello).await.into_iter().for_each(|hello| println!("{hello:?}"));
     Ok(())
 }

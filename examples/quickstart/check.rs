@@ -3,10 +3,12 @@
 //! Not under the test harness, since the run with processes starts this program again as its workers.
 #![expect(unreachable_pub, reason = "the modules of a program have no outside")]
 
+#[expect(dead_code, reason = "the program's help")]
 mod arguments;
 mod digits;
 mod faults;
 mod processes;
+#[expect(dead_code, reason = "the program's errors")]
 mod screen;
 mod training;
 mod worker;

@@ -48,7 +48,7 @@ async fn run() -> Result<(), BoxError> {
     let arguments = Arguments::parse(std::env::args_os().skip(1))
         .map_err(|error| format!("read its arguments: {error} (--help lists them)"))?;
     match arguments.job {
-        Job::Train => training::run(&arguments).await.map(|report| screen::say(report)),
+        Job::Train => training::run(&arguments).await.map(screen::say),
         Job::Processes => processes::show().await,
         Job::Break(fault) => faults::show(fault).await,
         Job::Help => {

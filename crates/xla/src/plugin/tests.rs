@@ -197,8 +197,8 @@ async fn a_variable_that_is_not_understood_is_named() {
 
 #[test]
 fn the_cache_lies_where_the_variables_say() {
-    let home = Environment::empty().with("HOME", "/home/me");
-    assert_eq!(home.cache_dir(), Some("/home/me/.cache/mobula".into()));
+    let home = Environment::empty().with("HOME", "/own");
+    assert_eq!(home.cache_dir(), Some("/own/.cache/mobula".into()));
     let xdg = home.with("XDG_CACHE_HOME", "/xdg");
     assert_eq!(xdg.cache_dir(), Some("/xdg/mobula".into()));
     assert_eq!(xdg.with("MOBULA_CACHE_DIR", "/own").cache_dir(), Some("/own".into()));
