@@ -1,7 +1,7 @@
 //! What two nodes say to each other, as bytes.
 //!
 //! A *frame* is `u32` little-endian length of what follows, one byte protocol version, a [`Header`] in the codec of
-//! [`codec`](crate::codec), and a payload that fills the rest:
+//! [`codec`], and a payload that fills the rest:
 //!
 //! ```text
 //! | length u32 | version u8 | header | payload ... |
@@ -11,7 +11,7 @@
 //! The payload is the user's value and is decoded by whoever knows its type; the header is enough to route it.
 //! Invariants:
 //! - `WI-1` No length that a peer claims takes memory before the bytes are there: buffers grow by at most
-//!   [`limits::FRAME_RESERVE_BYTES`](crate::limits::FRAME_RESERVE_BYTES) at a time.
+//!   [`limits::FRAME_RESERVE_BYTES`] at a time.
 //! - `WI-2` A frame longer than the limit in force, of another version, or with a header that does not decode ends the connection.
 
 use bytes::Bytes;
