@@ -13,7 +13,8 @@
 //! - **I1** A slice is whole exactly when [`Inventory::lacks`] finds nothing.
 //! - **I2** A host sits on at most one seat of one slice.
 //! - **I3** A lost host keeps its seat, with when and why, until it comes back, leaves, or another takes the seat.
-//! - **I4** The index of a host is not given to another while anything is still reserved on it ([`Inventory::forget`]).
+//! - **I4** The index of a host is not given to another while anything is still reserved on it ([`Inventory::forget`]); a
+//!   host that left and comes back before has its old index, and what is reserved on it.
 //!
 //! Time enters only as [`Timestamp`] arguments.
 
@@ -75,6 +76,7 @@ pub struct Change {
 pub struct Inventory {
     hosts: Vec<Option<Host>>,
     hosts_by_name: BTreeMap<HostName, HostIndex>,
+    departed_by_name: BTreeMap<HostName, HostIndex>,
     host_indices_free: BTreeSet<HostIndex>,
     slices: Vec<Option<Slice>>,
     slices_by_name: BTreeMap<SliceName, SliceIndex>,
@@ -136,7 +138,9 @@ impl Inventory {
                 index
             }
             None => {
-                let index = self.host_indices_free.pop_first().unwrap_or_else(|| {
+                let known = self.departed_by_name.remove(&report.name);
+                change.restarted = known.is_some();
+                let index = known.or_else(|| self.host_indices_free.pop_first()).unwrap_or_else(|| {
                     self.hosts.push(None);
                     HostIndex(self.hosts.len() as u32 - 1)
                 });
@@ -182,7 +186,9 @@ impl Inventory {
     /// Gives up the record of a departed host, so that its index can be used again. Call it once nothing is reserved on
     /// the host; a host that has not departed stays.
     pub fn forget(&mut self, index: HostIndex) {
-        if self.host(index).is_some_and(|host| host.departed) {
+        if let Some(host) = self.host(index).filter(|host| host.departed) {
+            let name = host.name.clone();
+            self.departed_by_name.remove(&name);
             self.hosts[index.0 as usize] = None;
             self.host_indices_free.insert(index);
         }
@@ -231,6 +237,7 @@ impl Inventory {
         if let Some(host) = &mut self.hosts[index.0 as usize] {
             host.departed = true;
             self.hosts_by_name.remove(&host.name);
+            self.departed_by_name.insert(host.name.clone(), index);
             change.departed.push(index);
         }
     }

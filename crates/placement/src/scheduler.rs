@@ -119,7 +119,7 @@ impl Scheduler {
     /// Takes in what happened at `now` and says what is to be done. Times never go backwards.
     pub fn on_event(&mut self, event: Event, now: Timestamp) -> Vec<Command> {
         let mut commands = Vec::new();
-        self.on_alarms(now, &mut commands);
+        let (impatient, lanes) = self.on_deadlines(now, &mut commands);
         match event {
             Event::HostJoined(report) => self.on_joined(report, now, &mut commands),
             Event::HostLost { host, cause } => {
@@ -140,6 +140,15 @@ impl Scheduler {
             Event::Release(request) => self.on_release(request, now, &mut commands),
             Event::Provisioner(provisioner) => self.on_provisioner(provisioner, now, &mut commands),
             Event::Tick => {}
+        }
+        for request in impatient {
+            self.preempt_for(&request, now, &mut commands);
+            self.keep_for(&request, now);
+        }
+        self.settle(lanes, now, &mut commands);
+        // What was kept for one may be what another waits for, of whatever kind. Every round but the last ends a keep.
+        while self.keeps.take_given_up() {
+            self.settle(Self::every_lane(), now, &mut commands);
         }
         commands
     }
@@ -186,6 +195,10 @@ impl Scheduler {
             notes_max: self.options.notes_max,
             now,
         }
+    }
+
+    fn every_lane() -> BTreeSet<Lane> {
+        Generation::ALL.into_iter().map(Lane::Generation).chain([Lane::Hosts]).collect()
     }
 
     fn on_submit(&mut self, requests: Vec<Request>, now: Timestamp, commands: &mut Vec<Command>) {
@@ -258,6 +271,9 @@ impl Scheduler {
                 true
             }
             Err(shortfall) => {
+                if let Some(waiting) = self.queue.find(id) {
+                    self.keeps.remove(waiting.rank);
+                }
                 commands.push(Command::Provision { request, demand: (*demand).clone(), shortfall });
                 false
             }
@@ -285,23 +301,26 @@ impl Scheduler {
 
     fn on_provisioner(&mut self, provisioner: Provisioner, now: Timestamp, commands: &mut Vec<Command>) {
         self.provisioner = provisioner;
-        let lanes = Generation::ALL.into_iter().map(Lane::Generation).chain([Lane::Hosts]).collect();
-        self.recheck(lanes, now, commands);
+        self.recheck(Self::every_lane(), now, commands);
     }
 
-    fn on_alarms(&mut self, now: Timestamp, commands: &mut Vec<Command>) {
+    /// Ends what is over: waits past their deadline, and the time of those who were asked to let go. Gives those who lost
+    /// patience and the lanes in which something may have come free; both are for after the event, so that nothing is
+    /// granted on a view that the event makes obsolete.
+    fn on_deadlines(
+        &mut self,
+        now: Timestamp,
+        commands: &mut Vec<Command>,
+    ) -> (Vec<RequestId>, BTreeSet<Lane>) {
         while let Some((victim, by)) = self.preemptions.due(now) {
             commands.push(Command::Revoke { victim, by });
         }
-        let mut lanes = BTreeSet::new();
+        let (mut impatient, mut lanes) = (Vec::new(), BTreeSet::new());
         while let Some((alarm, id)) = self.queue.due(now) {
             let Some(waiting) = self.queue.find(&id) else { continue };
             lanes.insert(Lane::of(&waiting.demand));
             match alarm {
-                Alarm::Patience => {
-                    self.preempt_for(&id, now, commands);
-                    self.keep_for(&id, now);
-                }
+                Alarm::Patience => impatient.push(id),
                 Alarm::Deadline => {
                     let reason = Box::new(self.explainer(now).reason(waiting));
                     let waited = reason.waited;
@@ -310,9 +329,7 @@ impl Scheduler {
                 }
             }
         }
-        if !lanes.is_empty() {
-            self.settle(lanes, now, commands);
-        }
+        (impatient, lanes)
     }
 
     /// Takes a request out of the queue, with what was kept for it; who was being pushed out for it may stay.

@@ -212,6 +212,18 @@ fn a_slice_whose_last_host_left_is_gone() {
 }
 
 #[test]
+fn i4_a_host_that_left_and_comes_back_before_it_is_forgotten_is_the_same() {
+    let mut inventory = whole("a");
+    let old = inventory.leave(&name("a-1")).expect("known").departed[0];
+    let change = inventory.join(report("a-1", "a", 1, "4x4"));
+    assert_eq!((change.host, change.restarted), (Some(old), true));
+    assert!(is_whole(&inventory, "a"));
+    inventory.leave(&name("a-1")).expect("known");
+    inventory.forget(old);
+    assert!(!inventory.join(report("a-1", "a", 1, "4x4")).restarted);
+}
+
+#[test]
 fn a_host_without_chips_is_a_host() {
     let mut inventory = Inventory::new();
     let cpus = Resources::none().with("CPU", Quantity::whole(8));

@@ -2,11 +2,11 @@
 
 mod hosts;
 
-use super::Scheduler;
 use super::floor::Floor;
 use super::keeps::Keep;
 use super::queue::{Alarm, Lane, Rank, Waiting};
 use super::request::{Demand, Extent, SliceAsk};
+use super::{Scheduler, feasible};
 use crate::inventory::{SliceIndex, Timestamp};
 use crate::ledger::RequestId;
 use crate::topology::{Block, SliceSpec};
@@ -25,8 +25,10 @@ impl Scheduler {
             return;
         }
         let lane = Lane::of(&waiting.demand);
-        // For whom holders are being pushed out, what they hold is kept already.
-        if !self.preemptions.is_under_way(id)
+        // What the inventory can never hold is not waited for here, but at the provisioner. For whom holders are being
+        // pushed out, what they hold is kept already.
+        if feasible::check(&self.floor, &waiting.demand).is_ok()
+            && !self.preemptions.is_under_way(id)
             && self.may_keep(rank, lane)
             && let Some(waiting) = self.queue.find(id)
         {

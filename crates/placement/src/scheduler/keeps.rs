@@ -27,6 +27,8 @@ pub(super) struct Keeps {
     keeps: BTreeMap<Rank, (RequestId, Keep)>,
     blocks: BTreeMap<SliceIndex, Vec<(Rank, Block)>>,
     hosts: BTreeMap<HostIndex, BTreeSet<Rank>>,
+    /// Whether something was given up since this was last asked.
+    given_up: bool,
 }
 
 impl Keeps {
@@ -48,9 +50,10 @@ impl Keeps {
         self.keeps.insert(rank, (id, keep));
     }
 
-    /// Gives up what is kept for a rank; says whether anything was.
-    pub(super) fn remove(&mut self, rank: Rank) -> bool {
-        let Some((_, keep)) = self.keeps.remove(&rank) else { return false };
+    /// Gives up what is kept for a rank.
+    pub(super) fn remove(&mut self, rank: Rank) {
+        let Some((_, keep)) = self.keeps.remove(&rank) else { return };
+        self.given_up = true;
         match keep {
             Keep::Blocks(blocks) => {
                 for (slice, _) in blocks {
@@ -74,7 +77,11 @@ impl Keeps {
             }
             Keep::Kinds(_) => {}
         }
-        true
+    }
+
+    /// Whether anything was given up since the last call, so that others may have it now.
+    pub(super) fn take_given_up(&mut self) -> bool {
+        std::mem::take(&mut self.given_up)
     }
 
     /// Whether any host is kept.

@@ -15,7 +15,7 @@ use super::queue::Rank;
 use super::request::SliceAsk;
 use crate::inventory::{HostIndex, SliceIndex};
 use crate::ledger::Take;
-use crate::topology::{Block, ChipSet, SliceSpec, SubSlice};
+use crate::topology::{Block, ChipSet, Grid, SliceSpec, SubSlice};
 
 /// A slice or a part of one, chosen but not yet taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +93,25 @@ impl Asker<'_> {
             .into_iter()
             .all(|place| record.ready_host(place).is_some_and(|host| self.takes_host(floor, host)))
     }
+}
+
+/// The chips of a host that are kept for nobody who goes before `rank`.
+fn unkept(
+    keeps: &Keeps,
+    rank: Rank,
+    (slice, place): (SliceIndex, u32),
+    spec: SliceSpec,
+    chips: ChipSet,
+) -> ChipSet {
+    if keeps.is_empty() {
+        return chips;
+    }
+    let one = Grid([1, 1, 1]);
+    let kept = |&chip: &u8| {
+        let origin = spec.chip_at(place, chip).unwrap_or_default();
+        keeps.keeper(rank, slice, spec, Block { origin, extents: one }).is_some()
+    };
+    chips.iter().filter(|chip| !kept(chip)).collect()
 }
 
 /// The places of the hosts that have a chip in a block.

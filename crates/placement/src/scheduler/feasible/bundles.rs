@@ -1,6 +1,8 @@
 //! Whether the hosts that exist can ever hold a group of bundles. Only what can be proven counts: a group that passes may
 //! still not fit together, and then waits with a reason.
 
+use std::collections::BTreeMap;
+
 use super::NEAREST_MAX;
 use crate::inventory::{Host, Quantity, Resources};
 use crate::scheduler::bundle::{Bundle, BundleAsk, Strategy};
@@ -63,8 +65,25 @@ fn no_host(floor: &Floor, ask: &BundleAsk, bundle: u32, wanted: &Bundle) -> Infe
     InfeasibleCause::NoHost { bundle, wanted: wanted.clone(), chips_max }
 }
 
-/// Whether all hosts together have less than all bundles together want.
+/// Whether all hosts together have less than all bundles together want, or have room for fewer bundles of one kind than
+/// there are.
 fn too_much(floor: &Floor, ask: &BundleAsk) -> Option<InfeasibleCause> {
+    let mut kinds: BTreeMap<&Bundle, u64> = BTreeMap::new();
+    for bundle in &ask.bundles {
+        *kinds.entry(bundle).or_default() += 1;
+    }
+    for (bundle, count) in kinds {
+        let mut room = 0;
+        for (_, host) in floor.inventory.hosts() {
+            room += room_on(ask.generation, bundle, host);
+            if room >= count {
+                break;
+            }
+        }
+        if room < count {
+            return Some(InfeasibleCause::TooFewPlaces { wanted: bundle.clone(), exist: room });
+        }
+    }
     let sum = ask.sum();
     let (mut chips, mut resources) = (0, Resources::none());
     for (_, host) in floor.inventory.hosts() {
@@ -80,6 +99,22 @@ fn too_much(floor: &Floor, ask: &BundleAsk) -> Option<InfeasibleCause> {
         }
     }
     Some(InfeasibleCause::TooMuch { chips, resources })
+}
+
+/// How many bundles of a kind a host could hold if all of it were free.
+fn room_on(generation: Option<Generation>, bundle: &Bundle, host: &Host) -> u64 {
+    if !can_hold(generation, bundle, host) {
+        return 0;
+    }
+    let by_chips = match bundle.chips {
+        0 => u64::MAX,
+        chips => u64::from(chips_of(generation, host) / chips),
+    };
+    let by_resource = bundle
+        .resources
+        .iter()
+        .map(|(resource, amount)| host.resources().amount(resource).as_milli() / amount.as_milli().max(1));
+    by_resource.fold(by_chips, u64::min)
 }
 
 /// Slices that would hold all the chips, the smallest first.

@@ -8,7 +8,7 @@ mod strict_spread;
 
 use std::collections::BTreeSet;
 
-use super::{Asker, Avoided, part};
+use super::{Asker, Avoided, part, unkept};
 use crate::inventory::{HostIndex, Resources, Timestamp};
 use crate::ledger::{RequestId, Take};
 use crate::scheduler::bundle::{Bundle, BundleAsk, Strategy};
@@ -139,13 +139,12 @@ impl Tray<'_> {
         };
         let class = self.floor.class_of(slice)?;
         let spec = class.plan().spec;
-        // Whoever keeps chips of the host keeps what goes with them.
-        if self.keeps.keeper(self.rank, slice, spec, spec.block_of(place)?).is_some() {
-            return None;
-        }
         if chips_wanted == 0 {
-            return Some(vec![ChipSet::EMPTY; bundles.len()]);
+            // Whoever keeps chips of the host keeps what goes with them.
+            let kept = self.keeps.keeper(self.rank, slice, spec, spec.block_of(place)?).is_some();
+            return (!kept).then(|| vec![ChipSet::EMPTY; bundles.len()]);
         }
+        let mut free = unkept(self.keeps, self.rank, (slice, place), spec, account.free_chips());
         let slice = self.floor.inventory.slice(slice)?;
         if self.ask.generation.is_some_and(|generation| generation != spec.generation())
             || slice.ready_host(place) != Some(host)
@@ -153,7 +152,6 @@ impl Tray<'_> {
         {
             return None;
         }
-        let mut free = account.free_chips();
         let mut chips_of = |&bundle: &usize| {
             let chips = class.chips_of_host(self.ask.bundles[bundle].chips, free)?;
             free = free.minus(chips);

@@ -2,7 +2,7 @@
 //! smallest open block around it. Parts smaller than a host go to hosts that are broken up already, and there beside the
 //! smallest free part.
 
-use super::{Asker, Pick};
+use super::{Asker, Pick, unkept};
 use crate::inventory::SliceIndex;
 use crate::scheduler::floor::{Class, Damage, Floor};
 use crate::topology::{Block, ChipSet, SliceSpec, SubSlice};
@@ -55,6 +55,7 @@ fn of_broken_host(floor: &Floor, asker: Asker<'_>, spec: SliceSpec) -> Option<(u
     let size = class.plan().host_part_index(asker.ask.topology)?;
     class.broken_hosts(size).find_map(|(slice, place, host)| {
         let free = floor.ledger.account(host)?.free_chips();
+        let free = unkept(asker.keeps, asker.rank, (slice, place), spec, free);
         let (spoil, chips) = class.best_of_host(size, free)?;
         let part = part_at(spec, asker, place, chips)?;
         let fits = asker.takes_any() || asker.takes_block(floor, slice, spec, part.chips());

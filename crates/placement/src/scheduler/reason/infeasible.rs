@@ -81,6 +81,13 @@ pub enum InfeasibleCause {
         /// How many could.
         exist: u32,
     },
+    /// All hosts together have room for fewer bundles of one kind than are asked for.
+    TooFewPlaces {
+        /// The kind of bundle.
+        wanted: Bundle,
+        /// For how many there is room.
+        exist: u64,
+    },
     /// All hosts together have less than all bundles together want.
     TooMuch {
         /// Chips of all hosts.
@@ -134,6 +141,9 @@ impl fmt::Display for Infeasible {
             InfeasibleCause::NotOnOneHost => write!(f, "{demand} cannot be: no host here is that large")?,
             InfeasibleCause::TooFewHosts { exist } => {
                 write!(f, "{demand} cannot be: only {} here could hold one", plural(*exist, "host"))?;
+            }
+            InfeasibleCause::TooFewPlaces { wanted, exist } => {
+                write!(f, "{demand} cannot be: all hosts together hold {exist} bundles of {wanted}")?;
             }
             InfeasibleCause::TooMuch { chips, resources } => {
                 write!(f, "{demand} cannot be: all hosts together have {}", plural(*chips, "chip"))?;

@@ -148,6 +148,9 @@ fn all_hosts_together_may_be_too_few() {
     let mut world = plain(&[4, 4]);
     let three = Bundle::resources(cpus(3));
     let never = refusal(&mut world, group("n", Strategy::Spread, same(&three, 3)));
+    assert!(never.to_string().ends_with("all hosts together hold 2 bundles of 0 chips, 3 CPU"), "{never}");
+    let mixed = vec![three.clone(), three, Bundle::resources(cpus(4))];
+    let never = refusal(&mut world, group("n", Strategy::Pack, mixed));
     assert!(never.to_string().ends_with("all hosts together have 0 chips and 8 CPU"), "{never}");
 }
 

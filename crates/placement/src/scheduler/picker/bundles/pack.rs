@@ -11,10 +11,14 @@ pub(super) fn place(tray: &mut Tray<'_>, order: Vec<usize>) -> Option<()> {
         }
         let host = tray.roomiest(left[0], &left)?;
         let mut rest = Vec::with_capacity(left.len());
-        for bundle in left {
+        for &bundle in &left {
             if tray.on_host(&[bundle], host).is_none() {
                 rest.push(bundle);
             }
+        }
+        // The roomiest host takes at least the first; otherwise none does.
+        if rest.len() == left.len() {
+            return None;
         }
         left = rest;
     }
